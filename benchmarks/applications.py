@@ -6,6 +6,7 @@ by how much the better peer is ahead, which should be no more than the standard 
 
 from __future__ import annotations
 
+import logging
 import sys
 import warnings
 from collections.abc import Callable, Mapping
@@ -21,6 +22,7 @@ from sklearn.preprocessing import minmax_scale
 
 from _bench import Bench, processed, threads
 from communities import blogs, lfr, planted
+from nonneg import QNMFHMM
 from nonneg.graph import GraphClustering
 from nonneg_papers import load_graph
 
@@ -29,18 +31,18 @@ SEEDS = 20
 _SAME = 5e-4
 """Indices that differ by less are the same."""
 Case = tuple[Any, np.ndarray]
-Clusters = Callable[[Any, int, int], np.ndarray]
-"""Labels from data, the number of clusters, and a seed."""
+Solver = Callable[[Any, Any, int], Any]
+"""An answer, such as labels, from data, their target, and a seed."""
 
 
 def run(bench: Bench) -> None:
     warnings.simplefilter("ignore")
-    for family in (graphs, samples):
+    for family in (graphs, samples, chains):
         family(bench)
 
 
 def compare(
-    bench: Bench, problem: str, case: Callable[[int], Any], index: Callable[[Any, Any], float], solvers: Mapping[str, Clusters]
+    bench: Bench, problem: str, case: Callable[[int], Any], index: Callable[[Any, Any], float], solvers: Mapping[str, Solver]
 ) -> None:
     """The mean index of each solver, the first of which is ours."""
     with bench.attempt(problem, TITLE), threads(1):
@@ -152,6 +154,49 @@ def samples(bench: Bench) -> None:
 
 def scaled(bunch: Any) -> Case:
     return minmax_scale(bunch.data), bunch.target
+
+
+# ---- chains
+
+CHAINS: dict[str, tuple[int, float]] = {
+    "4 states with any of 12 symbols": (12, 0.5),
+    "4 states with any of 40 symbols": (40, 0.5),
+    "4 states with any of 12 symbols, more alike": (12, 2.0),
+}
+"""Numbers of symbols, and how alike emissions are: Dirichlet's parameter."""
+
+
+def chains(bench: Bench) -> None:
+    """Log-likelihoods of 20 000 symbols beside the likeliest of three fits by hmmlearn."""
+    solvers = {"": ours_of_chain} | {f"hmmlearn, best of 3, n_iter={count}": partial(baum_welch, count) for count in (10, 100)}
+    for name, kind in list(CHAINS.items())[: 1 if bench.quick else None]:
+        compare(bench, name, partial(overlapping, *kind), log_likelihood_above_the_truth, solvers)
+
+
+def overlapping(n_symbols: int, alike: float, seed: int) -> tuple[np.ndarray, QNMFHMM]:
+    """Symbols, and the chain that they come from, half of whose transitions stay."""
+    generator, truth = np.random.default_rng(seed), QNMFHMM(4)
+    truth.transmat_ = (np.eye(4) + generator.dirichlet(np.ones(4), 4)) / 2
+    truth.startprob_ = np.linalg.matrix_power(truth.transmat_, 1000)[0]
+    truth.emissionprob_, truth.symbols_ = generator.dirichlet(np.full(n_symbols, alike), 4), np.arange(n_symbols)
+    return truth.sample(20_000, random_state=seed)[0], truth
+
+
+def log_likelihood_above_the_truth(truth: QNMFHMM, found: tuple[np.ndarray, float]) -> float:
+    sequence, value = found
+    return value - truth.score(sequence)
+
+
+def ours_of_chain(sequence: np.ndarray, truth: QNMFHMM, seed: int) -> tuple[np.ndarray, float]:
+    return sequence, QNMFHMM(4, random_state=seed).fit(sequence).score(sequence)
+
+
+def baum_welch(n_iter: int, sequence: np.ndarray, truth: QNMFHMM, seed: int) -> tuple[np.ndarray, float]:
+    from hmmlearn.hmm import CategoricalHMM
+
+    logging.getLogger("hmmlearn").setLevel(logging.ERROR)
+    column = sequence[:, None]
+    return sequence, max(CategoricalHMM(4, n_iter=n_iter, random_state=3 * seed + k).fit(column).score(column) for k in range(3))
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ _OPTIONS = {
         "init": ('"auto"', '"random"'),
         "solver": ('"auto"', '"paper"', *parts.SOLVERS),
         "separate": ("True", "False"),
+        "refine_iter": ("100", "0", "15"),
         "tol": ("1e-06", "0", "1e-3"),
     },
     "NNMFHMM": {"tol": ("0.0", "1e-3")},

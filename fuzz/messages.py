@@ -31,6 +31,7 @@ _PARAMETERS: dict[str, tuple[str, ...]] = {
     ),
     "solver": ('"nothing"', "3", "None", "[]"),
     "n_init": ("-1", "1.5", '"two"', "None", "True"),
+    "refine_iter": ("-1", "1.5", '"many"', "None", "True"),
     "max_iter": ("-1", "1.5", '"many"', "None", "True", "np.inf"),
     "tol": _NUMBER,
     "step_tol": _NUMBER,

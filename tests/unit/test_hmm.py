@@ -17,6 +17,7 @@ from nonneg import NNMFHMM, QNMFHMM, Model, datasets, factorize, hmm
 from nonneg.exceptions import DataError, ExpressionError, IncompatibleError, ShapeError
 from nonneg.hmm import pair_counts
 from nonneg.hmm._chain import normalised, stationary, transitions
+from nonneg.kernels.chains import expected_counts
 from nonneg_papers import load_codon_pairs, load_letter_pairs
 
 WORDS = ["banana", "panorama", "salami", "tomato", "potato", "radio", "avocado"]
@@ -162,8 +163,8 @@ def test_the_chain_is_found(chain, model):
 
 
 def test_separate_emissions_are_as_good_as_the_best(chain):
-    apart = QNMFHMM(3, random_state=0).fit(chain.sequence)
-    best = QNMFHMM(3, random_state=0, separate=False).fit(chain.sequence)
+    apart = QNMFHMM(3, random_state=0, refine_iter=0).fit(chain.sequence)
+    best = QNMFHMM(3, random_state=0, separate=False, refine_iter=0).fit(chain.sequence)
     assert apart.separated_
     assert not best.separated_
     parameters, n_pairs = 3 * 8 + 8, 19_999
@@ -177,6 +178,57 @@ def test_separate_emissions_are_as_good_as_the_best(chain):
     probabilities = QNMFHMM(3, random_state=0).fit_pairs(chain.data / chain.data.sum())
     assert not probabilities.separated_, "of how many pairs, nobody knows"
     assert not QNMFHMM(3, random_state=0).fit(chain.sequence[:400]).separated_, "too few pairs"
+
+
+def test_separate_emissions_are_kept_where_sequences_tell_no_other_chain(chain):
+    """By chance alone Baum–Welch gains half the number of parameters, 15."""
+    disjoint = datasets.make_hidden_chain(3, 9, 20_000, random_state=1)
+    kept = QNMFHMM(3, random_state=0).fit(disjoint.sequence)
+    assert kept.separated_
+    assert kept.score(disjoint.sequence) >= kept.log_likelihoods_[-1] - 16
+    overlapping = QNMFHMM(3, random_state=0).fit(chain.sequence)
+    assert not overlapping.separated_
+    by_pairs = QNMFHMM(3, random_state=0, refine_iter=0).fit(chain.sequence)
+    assert overlapping.score(chain.sequence) > by_pairs.score(chain.sequence) + 16
+
+
+def test_overlapping_states_by_baum_welch():
+    """All cycles gain, to above the likelihood of the chain that the symbols came from."""
+    made = some_chain(3, 8)
+    made.transmat_ = (made.transmat_ + np.eye(3)) / 2
+    made.startprob_ = stationary(made.transmat_, np.ones(3))
+    sequence, _ = made.sample(20_000, random_state=0)
+    fitted = QNMFHMM(3, random_state=0).fit(sequence)
+    assert np.all(np.diff(fitted.log_likelihoods_) >= 0)
+    assert fitted.score(sequence) == pytest.approx(fitted.log_likelihoods_[-1], abs=1e-6)
+    assert fitted.score(sequence) > made.score(sequence)
+    assert len(QNMFHMM(3, random_state=0, refine_iter=0).fit(sequence).log_likelihoods_) == 0
+    assert len(QNMFHMM(3, random_state=0, divergence="euclidean", n_init=1).fit(sequence).log_likelihoods_) == 0
+    assert len(QNMFHMM(3, random_state=0, refine_iter=14).fit(sequence).log_likelihoods_) <= 3, "nine starts and two cycles at most"
+
+
+def test_expected_counts_are_sums_of_posteriors():
+    """Across the ends of blocks of 1024 symbols and of sequences; pairs of states by brute force on short sequences."""
+    made = some_chain()
+    lengths = [2, 1024, 1025, 3000, 6]
+    sequence, _ = made.sample(sum(lengths), random_state=0)
+    offsets = np.append(0, np.cumsum(lengths))
+    first, pairs, emitted = np.empty(3), np.empty((3, 3)), np.empty((4, 3))
+    chances = made.startprob_, made.transmat_, made._emissions()
+    assert expected_counts(sequence, offsets, *chances, first, pairs, emitted) == pytest.approx(made.score(sequence, lengths))
+    posterior = made.predict_proba(sequence, lengths)
+    np.testing.assert_allclose(first, posterior[offsets[:-1]].sum(axis=0))
+    np.testing.assert_allclose(emitted, np.eye(4)[sequence].T @ posterior)
+    np.testing.assert_allclose(pairs.sum(axis=1), posterior.sum(axis=0) - posterior[offsets[1:] - 1].sum(axis=0))
+    np.testing.assert_allclose(pairs.sum(axis=0), posterior.sum(axis=0) - posterior[offsets[:-1]].sum(axis=0))
+
+    short, expected = sequence[:5], np.zeros((3, 3))
+    for states in product(range(3), repeat=5):
+        np.add.at(expected, (states[:-1], states[1:]), probability(made, short, states))
+    expected_counts(short, np.array([0, 5]), *chances, first, pairs, emitted)
+    np.testing.assert_allclose(pairs, expected / np.exp(made.score(short)))
+    made.emissionprob_[:, 0] = 0
+    assert expected_counts(np.array([1, 0]), np.array([0, 2]), *chances[:2], made._emissions(), first, pairs, emitted) == -np.inf
 
 
 def test_fits_of_counts_end_where_they_gain_less_than_chance(chain):
@@ -205,7 +257,7 @@ def test_same_seed_same_result(chain):
 
 
 def test_the_best_start_is_kept(chain):
-    fitted = QNMFHMM(3, random_state=0, n_init=4, separate=False, init="random", max_iter=40, tol=0).fit(chain.sequence)
+    fitted = QNMFHMM(3, random_state=0, n_init=4, separate=False, init="random", max_iter=40, tol=0).fit_pairs(chain.data)
     assert len(fitted.objectives_) == 4
     assert np.ptp(fitted.objectives_) > 0
     assert fitted.objective_ == pytest.approx(fitted.objectives_.min(), rel=1e-9)
@@ -240,7 +292,7 @@ def test_many_symbols_stay_sparse():
     assert sparse.issparse(counts)
     assert counts.sum() == 19_999
     assert len(symbols) == 3000
-    fitted = QNMFHMM(3, n_init=2, max_iter=20, tol=0, separate=False, random_state=0).fit(sequence)
+    fitted = QNMFHMM(3, n_init=2, max_iter=20, tol=0, separate=False, random_state=0, refine_iter=0).fit(sequence)
     np.testing.assert_allclose(fitted.emissionprob_.sum(axis=1), 1)
     again = QNMFHMM(3, n_init=2, max_iter=20, tol=0, separate=False, random_state=0).fit_pairs(counts, symbols)
     np.testing.assert_array_equal(fitted.emissionprob_, again.emissionprob_)
@@ -607,6 +659,8 @@ def test_symbols_never_seen(model):
         ({"random_state": -1}, IncompatibleError),
         ({"separate": "x"}, IncompatibleError),
         ({"separate": None}, IncompatibleError),
+        ({"refine_iter": -1}, IncompatibleError),
+        ({"refine_iter": True}, IncompatibleError),
         ({"n_jobs": "two"}, IncompatibleError),
         ({"n_jobs": 0}, IncompatibleError),
         ({"solver": 5}, IncompatibleError),

@@ -216,6 +216,7 @@ ATTRIBUTES: dict[str, Check] = {
     "symbols_": _check_names("v"),
     "constraint_errors_": value(dict[str, float]),
     "separated_": value(bool),
+    "log_likelihoods_": numbers("cycles"),
     "labels_": _check_labels("m"),
     "row_labels_": _check_labels("m"),
     "column_labels_": _check_labels("n"),

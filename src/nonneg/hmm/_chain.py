@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ from ..exceptions import DataError, IncompatibleError, ShapeError, Stopped, is_n
 from ..solve.context import Context
 from ..solve.initialization import make_generator
 from ..solve.solution import History, Status
-from ._sequences import Sequences, numbers_of, pair_counts, read_sequences
+from ._sequences import Encoded, Sequences, count_pairs, encoded, numbers_of, read_sequences
 
 
 class LearnedChain(NamedTuple):
@@ -37,6 +37,8 @@ class LearnedChain(NamedTuple):
     status: Status
     errors: Mapping[str, float]
     """Σ|1 − sum| before W and Y were normalised."""
+    alike: Sequence[tuple[np.ndarray, np.ndarray]] = ()
+    """W and Y of all chains found that pairs cannot tell from it."""
 
 
 @dataclass(eq=False, repr=False)
@@ -69,6 +71,10 @@ class HiddenChain(Shareable, BaseEstimator, ABC):
     @abstractmethod
     def _objective(self, X: Any, W: np.ndarray, Y: np.ndarray) -> float: ...
 
+    def _refined(self, found: LearnedChain, sequences: Encoded) -> LearnedChain:
+        """The chain that was learned from pairs, after a look at longer runs of symbols."""
+        return found
+
     # ---- fitting
 
     @atomic_fit
@@ -87,8 +93,8 @@ class HiddenChain(Shareable, BaseEstimator, ABC):
             How long each sequence is, if they are end to end.
         """
         self._check_parameters()
-        counts, symbols = pair_counts(X, lengths)
-        return self._fit(counts, symbols)
+        sequences = encoded(X, lengths)
+        return self._fit(*count_pairs(sequences), sequences)
 
     @atomic_fit
     def fit_pairs(self, C: Any, symbols: Any = None) -> Any:
@@ -120,7 +126,7 @@ class HiddenChain(Shareable, BaseEstimator, ABC):
             raise IncompatibleError(f"tol must be a number of at least 0; got {self.tol!r}.")
         make_generator(self.random_state)
 
-    def _fit(self, counts: Any, symbols: np.ndarray) -> Any:
+    def _fit(self, counts: Any, symbols: np.ndarray, sequences: Encoded | None = None) -> Any:
         occurs = np.flatnonzero(np.asarray(counts.sum(axis=0)).ravel() + np.asarray(counts.sum(axis=1)).ravel())
         if self.n_states > len(occurs):
             raise ShapeError(
@@ -133,6 +139,8 @@ class HiddenChain(Shareable, BaseEstimator, ABC):
         context = Context()
         with context.watching():
             found = self._factorize(X, n_pairs, context)
+            if sequences is not None:
+                found = self._refined(found, sequences)
         W, Y = normalised(found.W, found.Y)
         start = stationary(transitions(Y), Y.sum(axis=1))
         order = np.argsort(-start, kind="stable")
@@ -164,9 +172,8 @@ class HiddenChain(Shareable, BaseEstimator, ABC):
     def score(self, X: Any, lengths: Any = None) -> float:
         """The logarithm of the probability of sequences, all together; −∞ if one cannot be.
 
-        The chain was fitted to pairs. Between chains with the same pairs, which may have other probabilities for three symbols
-        and more, `fit` could not tell, and the score does not say which is right: it compares chains as models of pairs. What is
-        beyond pairs in it is as right as the emissions are separate: see docs/evidence/chains.md.
+        Chains with the same pairs may have other probabilities for three symbols and more, between which `fit_pairs` cannot tell:
+        the score of its chain compares models of pairs. See docs/evidence/chains.md.
 
         Parameters
         ----------

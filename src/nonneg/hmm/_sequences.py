@@ -283,22 +283,38 @@ def pair_counts(X: Any, lengths: Any = None) -> tuple[Any, np.ndarray]:
     array([[1., 1.],
            [2., 1.]])
     """
+    return count_pairs(encoded(X, lengths))
+
+
+class Encoded(NamedTuple):
+    """Sequences of at least two symbols end to end, as numbers of symbols."""
+
+    codes: np.ndarray
+    offsets: np.ndarray
+    symbols: np.ndarray
+    """In order."""
+
+
+def encoded(X: Any, lengths: Any = None) -> Encoded:
+    """Sequences as numbers of their symbols; those of one symbol, which have no pairs, are left out."""
     read = read_sequences(X, lengths)
-    follows = np.ones(len(read.symbols), dtype=bool)
-    follows[read.offsets[:-1]] = False  # the first of a sequence follows nothing
-    second = np.flatnonzero(follows)
-    if not len(second):
+    sizes = np.diff(read.offsets)
+    if sizes.max() < 2:
         raise DataError(
-            f"No symbol in X has a neighbour: {'all sequences have' if len(read.offsets) > 2 else 'the sequence has'} length 1. A "
+            f"No symbol in X has a neighbour: {'all sequences have' if len(sizes) > 1 else 'the sequence has'} length 1. A "
             "chain is fitted to pairs: sequences need two symbols or more."
         )
-    has_neighbour = follows.copy()
-    has_neighbour[second - 1] = True
-    symbols, some = distinct(read.symbols[has_neighbour])
-    codes = np.zeros(len(read.symbols), dtype=np.int64)
-    codes[has_neighbour] = some
-    n = len(symbols)
-    first, second = codes[second - 1], codes[second]
+    symbols, codes = distinct(read.symbols if sizes.min() > 1 else read.symbols[np.repeat(sizes > 1, sizes)])
+    return Encoded(codes, np.append(0, np.cumsum(sizes[sizes > 1])), symbols)
+
+
+def count_pairs(sequences: Encoded) -> tuple[Any, np.ndarray]:
+    """How often each symbol is followed by each other, and the symbols."""
+    codes, offsets, symbols = sequences
+    follows = np.ones(len(codes), dtype=bool)
+    follows[offsets[:-1]] = False  # the first of a sequence follows nothing
+    second = np.flatnonzero(follows)
+    n, first, second = len(symbols), codes[second - 1], codes[second]
     if n <= _DENSE:
         return np.bincount(first * n + second, minlength=n * n).reshape(n, n).astype(np.float64), symbols
     return sparse.coo_array((np.ones(len(first)), (first, second)), shape=(n, n)).tocsr(), symbols

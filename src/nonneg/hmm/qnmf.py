@@ -30,7 +30,9 @@ from ..solve.solvers import NAMES, Multiplicative, Solver
 from ..solve.solving import objective_of
 from ..solve.stopping import Stopping
 from ..solve.strategy import Options
-from ._chain import HiddenChain, LearnedChain
+from ._chain import HiddenChain, LearnedChain, normalised
+from ._refinement import refined
+from ._sequences import Encoded
 from ._starts import STARTS, separate
 
 _ATTEMPTS = 2
@@ -47,7 +49,8 @@ class QNMFHMM(HiddenChain):
     .. math:: \min_{W, Y \ge 0} D(X \| W Y W^T) \quad \text{with } \sum_i W_{ik} = 1, \sum_{kl} Y_{kl} = 1
 
     X_ij is the share of pairs in which symbol j follows symbol i, W_ik the probability of symbol i in state k, and Y_kl that of
-    state k being followed by state l. Sequences are read once; the rest takes no longer for 10⁹ symbols than for 10³.
+    state k being followed by state l. A fit to pairs takes no longer for 10⁹ symbols than for 10³; from sequences, Baum–Welch then
+    chooses among the chains with these pairs.
 
     Parameters
     ----------
@@ -62,6 +65,9 @@ class QNMFHMM(HiddenChain):
     separate : bool, default=True
         Of the chains between which so many pairs cannot tell, take one whose emissions hardly overlap, rather than the one that
         fits best by chance. For counts and the Kullback–Leibler divergence; see the notes.
+    refine_iter : int, default=100
+        Passes of Baum–Welch over the sequences, at most, from the likeliest of the chains that pairs cannot tell apart; 0 is the
+        chain of pairs. For `fit` and the Kullback–Leibler divergence; "paper" has none.
     n_init : int, default=8
         Starts, of which the best is kept.
     max_iter : int, default=3000
@@ -95,8 +101,10 @@ class QNMFHMM(HiddenChain):
     constraint_errors_ : dict of float
         Σₖ|1 − Σᵢ W_ik| and |1 − ΣY| of the last step before normalising, as in QNMF Table 2; the result has none.
     separated_ : bool
-        Whether a chain with separate emissions was found that is as good as the best start, which `history_`, `n_iter_` and
-        `constraint_errors_` are about.
+        Whether this chain has separate emissions, and is as good as the best start, which `history_`, `n_iter_` and
+        `constraint_errors_` are about, and as Baum–Welch's.
+    log_likelihoods_ : array
+        Of the sequences, at the start of Baum–Welch and after each cycle of two or three passes; empty without it.
 
     Notes
     -----
@@ -111,7 +119,11 @@ class QNMFHMM(HiddenChain):
     Pairs do not tell the chain: W and Y can be exchanged for W R and R⁻¹ Y R⁻ᵀ as long as nothing becomes negative, and X stays the
     same. With `separate`, a fit goes on from clusters of symbols without overlap until its divergence is within p/2N of the lowest
     that was found, p parameters and N pairs: the true chain is to be expected so far above it. Where that is not reached, or where
-    there are fewer than five pairs for each two symbols, the best start is returned.
+    there are fewer than five pairs for each two symbols, it is the best start.
+
+    Longer runs of symbols tell more. Of all chains within p/2N of the lowest divergence, the one under which the sequences are
+    likeliest is refined by Baum–Welch, extrapolated as in SQUAREM (Varadhan and Roland 2008), until a cycle gains less than a
+    thousandth of p/2. A separate chain is kept if its log-likelihood is less than p/2 below.
 
     Examples
     --------
@@ -127,6 +139,7 @@ class QNMFHMM(HiddenChain):
     init: str | Mapping[str, ArrayLike] = "auto"
     solver: SolverName = "auto"
     separate: bool = True
+    refine_iter: int = 100
     n_init: int = 8
     max_iter: int = 3000
     tol: float = 1e-6
@@ -148,6 +161,8 @@ class QNMFHMM(HiddenChain):
         self._model()
         if not isinstance(self.separate, bool | np.bool_):
             raise IncompatibleError(f"separate must be True or False; got {self.separate!r}.")
+        if not isinstance(self.refine_iter, Integral) or isinstance(self.refine_iter, bool) or self.refine_iter < 0:
+            raise IncompatibleError(f"refine_iter must be an int of at least 0; got {self.refine_iter!r}.")
         if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or isinstance(self.n_jobs, bool) or not self.n_jobs):
             raise IncompatibleError(f"n_jobs must be None or an int other than 0, as in joblib; got {self.n_jobs!r}.")
         if not isinstance(self.solver, Solver) and (
@@ -184,20 +199,30 @@ class QNMFHMM(HiddenChain):
         self.objectives_ = np.array([run.objective for run in runs])
         if best.status is Status.NON_FINITE or (best.status is Status.MAX_ITER and self.tol):
             warnings.warn(f"{type(self).__name__}: {best.status.sentence}", ConvergenceWarning, stacklevel=users_line())
+        is_poisson = model.divergence.is_poisson and not self._is_papers
+        # By Wilks, 2N times the true chain's gap above the lowest divergence is χ², of mean the number of parameters.
+        parameters = self.n_states * (X.shape[0] - 1) + self.n_states**2 - 1
+        enough = best.objective + parameters / (2 * n_pairs)
         factors = best.factors
-        if (
-            self.separate
-            and not context.interrupt.is_set()
-            and not self._is_papers
-            and model.divergence.is_poisson
-            and _ENOUGH * X.shape[0] ** 2 <= n_pairs < math.inf
-        ):
-            # By Wilks, 2N times the true chain's gap above the lowest divergence is χ², of mean the number of parameters.
-            parameters = self.n_states * (X.shape[0] - 1) + self.n_states**2 - 1
+        alike = [normalised(run.factors["W"], run.factors["Y"]) for run in runs if is_poisson and run.objective <= enough]
+        is_known = _ENOUGH * X.shape[0] ** 2 <= n_pairs < math.inf
+        if self.separate and is_poisson and is_known and not context.interrupt.is_set():
             with inner_runs("emissions that do not overlap"):
-                factors = self._separated(X, model, best.objective + parameters / (2 * n_pairs), generator) or factors
+                factors = self._separated(X, model, enough, generator) or factors
         self.separated_ = factors is not best.factors
-        return LearnedChain(factors["W"], factors["Y"], best.history, best.n_iter, best.status, best.history[-1].violation)
+        return LearnedChain(factors["W"], factors["Y"], best.history, best.n_iter, best.status, best.history[-1].violation, alike)
+
+    def _refined(self, found: LearnedChain, sequences: Encoded) -> LearnedChain:
+        self.log_likelihoods_ = np.zeros(0)
+        if not self.refine_iter or not found.alike or is_interrupted():
+            return found
+        own = normalised(found.W, found.Y)
+        chain = refined(sequences, [own, *found.alike], self.refine_iter, own if self.separated_ else None)
+        if chain is None:
+            return found
+        self.separated_ &= chain.W is own[0]
+        self.log_likelihoods_ = chain.log_likelihoods
+        return found._replace(W=chain.W, Y=chain.Y)
 
     def _separated(self, X: Any, model: Model, enough: float, generator: Any) -> dict[str, np.ndarray] | None:
         """From disjoint clusters of symbols, until pairs cannot tell the chain from the best."""

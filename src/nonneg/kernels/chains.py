@@ -11,6 +11,11 @@ import numpy as np
 
 from .compiler import compiled
 
+_BLOCK = 1024
+"""Symbols whose forward probabilities are held at a time, on the way back."""
+_NEVER = 1e-250
+"""States less probable than this, given the symbols before, are none."""
+
 
 @compiled
 def log_likelihoods(
@@ -135,3 +140,81 @@ def drawn(
         states[t] = min(np.searchsorted(row, uniforms[t, 0], side="right"), len(row) - 1)
         row = emissions[states[t]]
         codes[t] = min(np.searchsorted(row, uniforms[t, 1], side="right"), len(row) - 1)
+
+
+@compiled
+def expected_counts(
+    codes: np.ndarray,
+    offsets: np.ndarray,
+    start: np.ndarray,
+    transitions: np.ndarray,
+    emissions: np.ndarray,
+    first: np.ndarray,
+    pairs: np.ndarray,
+    emitted: np.ndarray,
+) -> float:
+    """Baum and Welch's expectations: of first states, of pairs of states, and of symbols × states. Returns ln P(sequences).
+
+    Forward probabilities are kept at the beginnings of blocks, and computed again within a block on the way back.
+    """
+    n_states, longest, total = len(start), 0, 0.0
+    first[:], pairs[:], emitted[:] = 0.0, 0.0, 0.0
+    for number in range(len(offsets) - 1):
+        longest = max(longest, offsets[number + 1] - offsets[number])
+    kept, forward = np.empty((longest // _BLOCK + 1, n_states)), np.empty((_BLOCK, n_states))
+    backward, weighted = np.empty(n_states), np.empty(n_states)
+    for number in range(len(offsets) - 1):
+        begin, end = offsets[number], offsets[number + 1]
+        blocks = (end - begin - 1) // _BLOCK
+        for step in range(2 * blocks + 1):  # all blocks forwards, then all but the last again, backwards
+            block = min(step, 2 * blocks - step)
+            low = begin + block * _BLOCK
+            count = min(_BLOCK, end - low)
+            for i in range(count):
+                scale = 0.0
+                for k in range(n_states):
+                    if i > 0:
+                        reached = 0.0
+                        for j in range(n_states):
+                            reached += forward[i - 1, j] * transitions[j, k]
+                    elif block > 0:
+                        reached = kept[block, k]
+                    else:
+                        reached = start[k]
+                    forward[i, k] = reached * emissions[codes[low + i], k]
+                    scale += forward[i, k]
+                if scale <= 0.0:
+                    return -np.inf
+                if step <= blocks:
+                    total += np.log(scale)
+                for k in range(n_states):
+                    forward[i, k] /= scale
+            if step < blocks:
+                for k in range(n_states):
+                    kept[block + 1, k] = 0.0
+                    for j in range(n_states):
+                        kept[block + 1, k] += forward[count - 1, j] * transitions[j, k]
+                continue
+            for i in range(count - 1, -1, -1):
+                is_last, share = low + i == end - 1, 0.0
+                for j in range(n_states):
+                    reached = 1.0 if is_last else 0.0
+                    if not is_last:
+                        for k in range(n_states):
+                            reached += transitions[j, k] * weighted[k]
+                    backward[j] = reached if forward[i, j] > _NEVER else 0.0
+                    share += forward[i, j] * backward[j]
+                if not is_last:
+                    for j in range(n_states):
+                        for k in range(n_states):
+                            pairs[j, k] += forward[i, j] / share * weighted[k]
+                for j in range(n_states):
+                    backward[j] /= share
+                    emitted[codes[low + i], j] += forward[i, j] * backward[j]
+                    weighted[j] = emissions[codes[low + i], j] * backward[j]
+        for j in range(n_states):
+            first[j] += forward[0, j] * backward[j]
+    for j in range(n_states):
+        for k in range(n_states):
+            pairs[j, k] *= transitions[j, k]
+    return total
