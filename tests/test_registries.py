@@ -13,9 +13,9 @@ import pytest
 
 import nonneg
 from nonneg import constraints, divergences, estimators, files, selection, solvers
-from nonneg.estimators._base import Factorizer
 from nonneg.selection import criteria
 from nonneg.solve import initialization
+from nonneg.solve import solvers as engine_solvers
 
 ROOT = Path(__file__).parents[1]
 CATALOGUE = "papers/src/nonneg_papers/catalogue.py"
@@ -31,19 +31,35 @@ def braces(function, parameter):
     return re.findall(r'"([\w-]+)"', found[1]) if found else []
 
 
-DIVERGENCES = [
-    cls.__name__ for cls in vars(divergences).values() if inspect.isclass(cls) and issubclass(cls, divergences.Objective)
-]
-DIVERGENCES = [name for name in DIVERGENCES if name not in ("Divergence", "Objective")]
+def subclasses(module, *bases):
+    """Names of the classes in a module that are of a kind, without its base classes."""
+    found = [cls for cls in vars(module).values() if inspect.isclass(cls) and issubclass(cls, bases) and cls not in bases]
+    return [cls.__name__ for cls in found]
+
+
+DIVERGENCES = subclasses(divergences, divergences.Objective, divergences.Divergence)
+CONSTRAINTS = subclasses(constraints, constraints.Constraint)
+SOLVERS = subclasses(engine_solvers, engine_solvers.Solver)
+CRITERIA = subclasses(criteria, criteria.Criterion)
 FORMULAE = [name for name in DIVERGENCES if name not in ("WeightedSum", "Trace")]
 ESTIMATORS = [name for name in estimators.__all__ if name != "Orthogonality"]
 OF_PAPERS = [name for name in ESTIMATORS if name not in ("ConsensusNMF", "IntegrativeNMF")]
-FACTORIZERS = [cls for name in ESTIMATORS if issubclass(cls := getattr(estimators, name), Factorizer)]
+API = set(re.findall(r"\w+", text("docs/reference/api.rst")))
+INITS = {
+    path.relative_to(ROOT): re.findall(r'"([\w-]+)"', line)
+    for path in [ROOT / "src/nonneg/factorization.py", *sorted((ROOT / "src/nonneg/estimators").glob("*.py"))]
+    for line in re.findall(r"^ *init : \{(.*?)\}", path.read_text(encoding="utf8"), re.MULTILINE)
+}
+"""Lists of initializations in docstrings; estimators without one have that of their base class."""
 ENDINGS = [kind.suffixes[0] for kind in files.KINDS if kind.suffixes]
 MODULES = (nonneg.cells, nonneg.coclusters, nonneg.datasets, nonneg.metrics, nonneg.neuro, nonneg.plot, selection, nonneg.text)
 FUNCTIONS = [name for module in MODULES for name in module.__all__ if callable(getattr(module, name))]
 
 OF_ESTIMATORS = [f"tests/estimators/{name}.py" for name in ("cases", "test_discriminants", "test_integrative")]
+PENALTIES = sorted({*CONSTRAINTS} - {type(one).__name__ for one in constraints.NAMES.values()} - {"Direction", "Support"})
+"""Constraints with settings; those left out are tested with the objectives and the estimator that use them."""
+OF_PENALTIES = text("tests/unit/test_penalties.py")
+OF_FILES = "".join(path.read_text(encoding="utf8") for folder in ("io", "neuro") for path in (ROOT / "tests" / folder).glob("*.py"))
 
 PLACES = {
     "divergence": [
@@ -53,40 +69,47 @@ PLACES = {
         (FORMULAE, "DIVERGENCES in tests/properties/strategies.py", text("tests/properties/strategies.py")),
         ([name for name in FORMULAE if name != "DualI"], "DIVERGENCES in fuzz/dense.py, with its formula", text("fuzz/dense.py")),
         (FORMULAE, "docs/guide/divergences.md", text("docs/guide/divergences.md")),
+        (DIVERGENCES, "docs/reference/api.rst", API),
     ],
     "constraint": [
-        ([type(one).__name__ for one in constraints.NAMES.values()], "nonneg.constraints.__all__", constraints.__all__),
+        (CONSTRAINTS, "nonneg.constraints.__all__", constraints.__all__),
+        (CONSTRAINTS, "docs/reference/api.rst", API),
+        (PENALTIES, "tests/unit/test_penalties.py: no name stands for it, so that other tests draw it", OF_PENALTIES),
     ],
     "solver": [
-        ([type(one).__name__ for one in solvers.NAMES.values()], "nonneg.solvers.__all__", solvers.__all__),
+        (SOLVERS, "nonneg.solve.solvers.__all__, in src/nonneg/solve/solvers/__init__.py", engine_solvers.__all__),
+        (SOLVERS, "nonneg.solvers.__all__, in src/nonneg/solvers.py", solvers.__all__),
+        (SOLVERS, "docs/reference/api.rst", API),
         (solvers.NAMES, "the docstring of factorize, solver", braces(nonneg.factorize, "solver")),
     ],
-    "start": [
-        (initialization.NAMES, f"the docstring of {part.__name__}, init", braces(part, "init"))
-        for part in (nonneg.factorize, *FACTORIZERS)
+    "initialization": [
+        (initialization.NAMES, f"{path}, in the docstring, init", names) for path, names in INITS.items()
     ],
     "estimator": [
         (ESTIMATORS, "nonneg.__all__", nonneg.__all__),
         (OF_PAPERS, f"{CATALOGUE}, the table of methods", text(CATALOGUE)),
         (ESTIMATORS, "docs/start/which-model.md", text("docs/start/which-model.md")),
-        (ESTIMATORS, "docs/reference/api.rst", text("docs/reference/api.rst")),
+        (ESTIMATORS, "docs/reference/api.rst", API),
         (ESTIMATORS, "tests/estimators", "".join(map(text, OF_ESTIMATORS))),
     ],
     "public name": [
         (
             [name for name in nonneg.__all__ if not inspect.ismodule(getattr(nonneg, name))],
-            "api.rst",
-            text("docs/reference/api.rst"),
+            "docs/reference/api.rst",
+            API,
         ),
-        (FUNCTIONS, "docs/reference/api.rst", text("docs/reference/api.rst")),
+        (FUNCTIONS, "docs/reference/api.rst, of modules", API),
     ],
     "criterion": [
-        ([cls.__name__ for cls in criteria.NAMES.values()], "nonneg.selection.criteria.__all__", criteria.__all__),
+        (CRITERIA, "nonneg.selection.criteria.__all__", criteria.__all__),
+        (CRITERIA, "nonneg.selection.criteria.NAMES", [cls.__name__ for cls in criteria.NAMES.values()]),
+        (CRITERIA, "docs/reference/api.rst", API),
         (criteria.NAMES, "docs/guide/ranks.md", text("docs/guide/ranks.md")),
         (criteria.NAMES, "the docstring of rank_scan, criteria", inspect.getdoc(selection.rank_scan)),
     ],
     "kind of file": [
         (ENDINGS, "docs/reference/command-line.md", text("docs/reference/command-line.md")),
+        (ENDINGS, "tests/io or tests/neuro", OF_FILES),
     ],
 }
 CASES = [(kind, names, where, found) for kind, places in PLACES.items() for names, where, found in places]

@@ -1,12 +1,14 @@
 import numpy as np
 import pytest
 
+from nonneg import constraints
 from nonneg.algebra.expression import parse
 from nonneg.algebra.majorization import Bounds, ExponentialLaw, PowerLaw
 from nonneg.algebra.rewriting import Sum
 from nonneg.constraints import NAMES, Constraint, Direction, DoublyStochastic, Fixed, Free, Orthogonal, Stochastic, get_constraint
 from nonneg.exceptions import IncompatibleError
 
+KINDS = [kind for kind in vars(constraints).values() if isinstance(kind, type) and issubclass(kind, Constraint)]
 SUMS = {"columns": 0, "rows": 1, "matrix": (0, 1)}
 
 
@@ -164,3 +166,9 @@ def test_print(name):
     )
     assert constraint.is_learned == (constraint != Fixed())
     assert constraint.is_free == (constraint == Free())
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_multipliers_are_printed(kind):
+    """A constraint whose multipliers are no words says how to print them, or rules would be printed without them."""
+    assert ("multipliers" in vars(kind)) == ("multipliers_text" in vars(kind))

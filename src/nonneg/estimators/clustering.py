@@ -41,7 +41,7 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
     ----------
     n_clusters : int, default=8
         Number of clusters, the rank of W.
-    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
+    init
         How to start. "auto" is "kmeans", clusters of samples. An array is the memberships to start from,
         (n_samples, n_clusters); a dict gives factors by name, the others are drawn at random. Zeros in them
         become a thousandth of the mean, from which they can come back.

@@ -31,7 +31,7 @@ class _TwoWay(Coclusters, Factorizer):
     ----------
     n_clusters : int or pair of int, default=3
         How many clusters of samples and how many of features; one int is for both.
-    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
+    init
         How to start. "auto" is "coclusters", clusters of samples and of features found together. An array is not
         possible here; a dict gives factors by name, the others are drawn at random. Zeros in them become a
         thousandth of the mean, from which they can come back.

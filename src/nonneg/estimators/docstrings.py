@@ -1,4 +1,7 @@
-"""Docstrings of estimators: a text about a parameter or an attribute stands once, on the first class that has it."""
+"""Docstrings of estimators: a text about a parameter or an attribute stands once, on the first class that has it.
+
+An entry without a type, such as ``init`` with a text of its own below it, has the type and default of the base class.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +28,8 @@ def documented(cls: C) -> C:
         if base.__module__.startswith("nonneg.") and base.__doc__:
             of_base = _sections(base.__doc__)
             for title, entries in own.items():
-                own[title] = entries | {
-                    name: text for name, text in _entries(of_base.get(title, "")).items() if name not in entries
-                }
+                for name, text in _entries(of_base.get(title, "")).items():
+                    entries[name] = _with_type(entries.get(name, text), text)
     known, taken = own["Parameters"], inspect.signature(cls).parameters
     own["Parameters"] = {name: known[name] for name in taken if name in known}
     own["Attributes"] = {name: text for name, text in own["Attributes"].items() if name[:-1] not in known.keys() - taken.keys()}
@@ -49,4 +51,10 @@ def _sections(text: str) -> dict[str, str]:
 def _entries(section: str) -> dict[str, str]:
     """The entries of a section by name."""
     entries = [entry.rstrip() for entry in re.split(r"\n(?=\S)", section) if entry.strip()]
-    return {entry.partition(" :")[0]: entry for entry in entries}
+    return {entry.partition("\n")[0].partition(" :")[0]: entry for entry in entries}
+
+
+def _with_type(entry: str, of_base: str) -> str:
+    """An entry; one without a type gets the first line of the same entry of a base class."""
+    first, line, text = entry.partition("\n")
+    return entry if " :" in first else of_base.partition("\n")[0] + line + text

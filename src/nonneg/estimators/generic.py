@@ -47,7 +47,7 @@ class Factorization(Factorizer):
         a factor is constrained to be "signed", and fixed factors that have negative entries.
     split : {"joint", "separate"}, default="joint"
         How matrices of either sign enter a rule; see `nonneg.Model`. "separate" is the rule of Ding, Li and Jordan.
-    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
+    init
         Start. "auto" suits the form, as in `factorize`: a search among components, clusters,
         co-clusters or singular vectors, since near a random start quadratic forms have a plateau that looks like
         an end. An array is not possible here; a dict gives factors by name, the others are drawn at random. Zeros in them become a

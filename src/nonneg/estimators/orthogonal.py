@@ -61,7 +61,7 @@ class ONMF(Factorizer):
 
     Parameters
     ----------
-    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
+    init
         Start. "auto" is the result of `OPNMF`, with its projections as codes; with weights or missing values
         "kmeans", clusters of features, or "random" if there are fewer features than components. An array is the
         components to start from, (n_components, n_features); a dict gives factors by name, the others are drawn at

@@ -46,7 +46,7 @@ class _Pairwise(Factorizer):
 
     Parameters
     ----------
-    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
+    init
         How to start. "auto" is "kmeans", clusters of items. An array is the components to start from,
         (n_components, n_items); a dict gives factors by name, the others are drawn at random. Zeros in them
         become a thousandth of the mean, from which they can come back.

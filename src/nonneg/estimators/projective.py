@@ -40,7 +40,7 @@ class PNMF(OnlineMixin, Factorizer):
 
     Parameters
     ----------
-    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
+    init
         How to start. "auto" is a search with the Euclidean distance: from a random start, components are merged
         and begun anew as long as that leads lower; with other divergences the best, after a short run of each, of
         three "angular" starts and one from "kmeans", clusters of features. An array is the components to start

@@ -52,7 +52,7 @@ class SemiNMF(_Signed):
 
     Parameters
     ----------
-    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
+    init
         How to start. "auto" is "kmeans", clusters of samples. An array is
         the components to start from, (n_components, n_features); a dict gives factors by name, the others are drawn
         at random. Zeros in them become a thousandth of the mean, from which they can come back.
@@ -106,7 +106,7 @@ class ConvexNMF(_Signed):
 
     Parameters
     ----------
-    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
+    init
         How to start. "auto" is "kmeans", clusters of samples. An array is
         the weights of samples to start from, (n_components, n_samples); a dict gives factors by name, the others
         are drawn at random. Zeros in them become a thousandth of the mean, from which they can come back.

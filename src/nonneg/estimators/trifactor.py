@@ -42,7 +42,7 @@ class NMTF(Coclusters, Factorizer):
     n_components : int, pair of int, or "auto", default="auto"
         How many groups of samples and how many of features; one int is for both. "auto" takes as many as there
         are samples or features, whichever is less.
-    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
+    init
         How to start. "auto" is the best, after a short run of each, of "angular" and "kmeans", clusters of samples and of
         features, by direction and by distance, and "nndsvda"; or "random" if samples or features are too few. An array is not
         possible here; a dict gives factors by name, the others are drawn at random. Zeros in them become a
@@ -118,7 +118,7 @@ class ONMTF(OrthogonalCoclusters, NMTF):
 
     Parameters
     ----------
-    init : {"auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular", "coclusters"} or array or dict, default="auto"
+    init
         How to start. "auto" is "coclusters", clusters of samples and of features found together; or "random"
         if samples or features are too few. An array is not possible here; a dict gives factors by name, the
         others are drawn at random. Zeros in them become a thousandth of the mean, from which they can come back.
