@@ -22,6 +22,7 @@ from nonneg.data.reading import read_data
 from nonneg.data.visiting import put_together, visit_rows
 from nonneg.data.weighted import WeightedBlocks, WeightedDense
 from nonneg.divergences import Beta
+from nonneg.exceptions import DataError
 from nonneg.kernels.namespace import Namespace, namespace_of
 from nonneg.solve.initialization import STARTS
 from nonneg.solve.problem import bind
@@ -128,6 +129,24 @@ def test_a_kind_with_missing_entries(name, scale, tmp_path):
     np.testing.assert_array_equal(folder.some(order).values, known[order])
     codes = found.transform(folder)
     np.testing.assert_allclose(codes, found.transform(known), atol=1e-6 * codes.max())
+
+
+def test_missing_entries_are_left_out_only_if_asked(tmp_path):
+    X = np.kron(np.eye(2), np.ones((6, 4))) + 0.1
+    mask = np.zeros(X.shape, dtype=bool)
+    mask[3, 1] = mask[7, 2] = True
+    np.save(tmp_path / "0.npy", X)
+    np.save(tmp_path / "0-mask.npy", mask)
+    folder, model = MaskedFolder(tmp_path), nonneg.NMF(2, random_state=0)
+    with pytest.raises(DataError, match=r"X has 2 missing entries\. missing='ignore'"):
+        model.fit(folder)
+    with pytest.raises(DataError, match=r"X has 2 missing entries"):
+        factorize(folder, "W H", 2)
+    with pytest.raises(DataError, match="Blocks of the kind MaskedFolder take no weights"):
+        factorize(folder, "W H", 2, weights=X, missing="ignore")
+    model.set_params(missing="ignore")
+    found, expected = model.fit(folder).components_, model.fit(WeightedBlocks(folder)).components_
+    np.testing.assert_array_equal(found, expected)
 
 
 # ---- what follows from it

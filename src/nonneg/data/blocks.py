@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
+from ..exceptions import DataError
 from ..kernels.host import as_dense, as_type, summand
 from ..kernels.namespace import Array
 from .base import Data, Facts, Total, chunk_rows
@@ -116,6 +117,19 @@ class Blocks(Data):
     @abstractmethod
     def pieces(self) -> Iterator[tuple[slice, Data]]:
         """The blocks one after the other, in memory, with their rows: one pass."""
+
+    def weighted_by(self, weighing: Any) -> Self:
+        """The blocks with weights, a `Weighing`; by default those that they have, and missing entries."""
+        if weighing.weights is not None:
+            raise DataError(
+                f"Blocks of the kind {type(self).__name__} take no weights beside those that they have. Have pieces() yield "
+                "WeightedDense with all weights, and fit WeightedBlocks of them; or leave out `weights`."
+            )
+        return self
+
+    def unweighted(self) -> Self:
+        """The blocks without weights, none of which differs from one."""
+        return self
 
     def some(self, items: np.ndarray) -> Data:
         """Some rows, as a block in memory: of blocks without random access, by a pass."""
@@ -322,11 +336,9 @@ class StoredBlocks(Blocks):
         return found
 
     def weighted_by(self, weighing: Any) -> Self:
-        """The blocks with weights."""
         return self._changed(weighing=weighing, seen=self.nothing_seen())
 
     def unweighted(self) -> Self:
-        """The blocks without weights, none of which differs from one."""
         return self._changed(weighing=None)
 
     def recall(self, key: Any, make: Callable[[], Any]) -> Any:

@@ -109,7 +109,13 @@ def refuse_nan(data: WeightedDense, name: str) -> None:
 
 
 def check_observed(data: Data, name: str) -> None:
-    """Refuse data of which nothing is known."""
+    """Refuse data of which nothing is known, and missing entries that nobody asked to leave out."""
+    if not data.costs.weighted and data.facts.missing:
+        count = data.facts.missing
+        raise DataError(
+            f"{name} has {count} missing entr{'y' if count == 1 else 'ies'}. missing='ignore' approximates the others and leaves "
+            "these out; or fill them in first."
+        )
     if data.costs.weighted and count_missing(data) == data.shape[0] * data.shape[1]:
         raise DataError(f"{name} has no entry that is observed, or none that has a weight: there is nothing to approximate.")
 
