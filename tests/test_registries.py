@@ -82,9 +82,7 @@ PLACES = {
         (SOLVERS, "docs/reference/api.rst", API),
         (solvers.NAMES, "the docstring of factorize, solver", braces(nonneg.factorize, "solver")),
     ],
-    "initialization": [
-        (initialization.NAMES, f"{path}, in the docstring, init", names) for path, names in INITS.items()
-    ],
+    "initialization": [(initialization.NAMES, f"{path}, in the docstring, init", names) for path, names in INITS.items()],
     "estimator": [
         (ESTIMATORS, "nonneg.__all__", nonneg.__all__),
         (OF_PAPERS, f"{CATALOGUE}, the table of methods", text(CATALOGUE)),

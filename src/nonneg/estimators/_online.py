@@ -26,7 +26,7 @@ from ..kernels.namespace import to_host
 from ..model import Model
 from ..solve.initialization.items import Items, leading_singular
 from ..solve.problem import Units, absorbed, bind, choose_units, point_at
-from ..solve.restarts import execute
+from ..solve.restarts import run_stages
 from ..solve.solution import Solution
 from ..solve.solvers import Multiplicative, Solver, Stopping
 from ..solve.strategy import Options, choose
@@ -155,12 +155,12 @@ class OnlineMixin(Factorizer):
         stopping = Stopping(tol=self.tol, max_iter=self.max_iter)
         brief = replace(stopping, max_iter=min(self.max_iter, _ITERATIONS))
         warm = Options({"W": stream.W}, solver, brief, is_warm=True)
-        solutions = [execute(problem, choose(problem.signature, warm), 0)]
+        solutions = [run_stages(problem, choose(problem.signature, warm), 0)]
         if stream.n_samples >= 2 * stream.started_at and isinstance(self._init, str):
             stream = replace(stream, started_at=stream.n_samples)
             start = self._auto_init if self._init == "auto" else self._init
             strategy = choose(problem.signature, Options(start, solver, stopping))
-            solutions.append(execute(problem, strategy, stream.n_steps))
+            solutions.append(run_stages(problem, strategy, stream.n_steps))
         # Components and their order stay, unless a new start leads clearly lower.
         best = solutions[-1] if solutions[-1].scaled_objective < (1 - _CLEARLY) * solutions[0].scaled_objective else solutions[0]
         return best, replace(stream, W=best.factors["W"])

@@ -125,12 +125,12 @@ def _stopped(found: list[Solution], n_init: int) -> list[Solution]:
 def solve_start(problem: Problem, strategy: Strategy, random_state: Any, context: StartContext) -> Solution:
     """Solve from one start, or read its solution from the checkpoint; with its strategy explained."""
     stopping = strategy.stages[-1].stopping
-    found = context.solved(problem, stopping, lambda: execute(problem, strategy, random_state, context))
+    found = context.solved(problem, stopping, lambda: run_stages(problem, strategy, random_state, context))
     took = [*context.took[:-1], *(replace(descent, iterations=found.n_iter) for descent in context.took[-1:])]
     return replace(found, strategy=explain_strategy(problem.signature, strategy, problem.user_model.line, context.of, took))
 
 
-def execute(problem: Problem, strategy: Strategy, random_state: Any, context: StartContext | None = None) -> Solution:
+def run_stages(problem: Problem, strategy: Strategy, random_state: Any, context: StartContext | None = None) -> Solution:
     """Run the stages of a strategy, or resume the last one from the checkpoint."""
     seed = random_state if isinstance(random_state, int) else 0
     context = context or StartContext()

@@ -20,7 +20,7 @@ from ..problem import Problem
 from .clusters import angular, kmeans, one_hot_clusters
 from .coclusters import made_together
 from .nndsvd import nndsvd, nndsvda, nndsvdar
-from .sides import Start, made_by
+from .sides import Initialization, made_by
 
 __all__ = [
     "CLUSTERING",
@@ -34,7 +34,7 @@ __all__ = [
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
-NAMES: dict[str, Start | None] = {
+NAMES: dict[str, Initialization | None] = {
     "random": None,
     "nndsvd": nndsvd,
     "nndsvda": nndsvda,

@@ -23,7 +23,7 @@ from ..problem import Problem
 from ..signature import dimension_classes
 from .clusters import angular_clusters, one_hot_clusters
 from .items import Items, leading_singular
-from .sides import Start, made_by, outer_sides
+from .sides import Initialization, made_by, outer_sides
 
 _BLUR = 1e-8
 """What is added to disjoint factors, relative to their mean, so that no entry is zero; if they are orthogonal, it is to stay so
@@ -49,7 +49,7 @@ _AGAIN = 3
 """Times that each side of small data is clustered anew, given the other, before a partition counts as the best."""
 
 
-def made_together(start: Start, problem: Problem, wanted: list[str], generator: Any) -> dict[str, np.ndarray]:
+def made_together(start: Initialization, problem: Problem, wanted: list[str], generator: Any) -> dict[str, np.ndarray]:
     """Factors of clusters of rows and of columns; those of `start`, each for itself, if the form does not have both."""
     names = _of_rows_and_columns(problem)
     if names is None or any(name not in wanted for name, _ in names):

@@ -16,7 +16,7 @@ from ..problem import Problem
 from ..signature import dimension_classes
 from .items import Items
 
-Start = Callable[[Items, int, int, str], tuple[np.ndarray, np.ndarray]]
+Initialization = Callable[[Items, int, int, str], tuple[np.ndarray, np.ndarray]]
 """(items, count, seed, whose) → a factor for the items, items × count, and one that faces it, others × count."""
 
 
@@ -28,7 +28,7 @@ def outer_sides(model: Model) -> list[tuple[str, int, Any, Any]]:
     return [side for side in sides if side[2] in outer and side[3] not in outer]
 
 
-def made_by(start: Start, problem: Problem, wanted: list[str], generator: Any) -> dict[str, np.ndarray]:
+def made_by(start: Initialization, problem: Problem, wanted: list[str], generator: Any) -> dict[str, np.ndarray]:
     """The factors that a start makes, of those that are wanted: all outer ones, and middle ones between them."""
     model, classes = problem.model, dimension_classes(problem.model)
     outer = {classes[model.data, axis]: Items(problem.data, axis) for axis in (1, 0)}
