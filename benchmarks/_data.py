@@ -111,7 +111,7 @@ def documents(name: str, quick: bool = False) -> sparse.csr_array:
     file, variable = TEXTS[name]
     if not folder or not (Path(folder) / file).exists():
         raise FileNotFoundError(f"NONNEG_DATA names no folder with {file}")
-    return sparse.csr_array(loadmat(Path(folder) / file)[variable]).astype(float)
+    return sparse.csr_array(loadmat(Path(folder) / file, spmatrix=False)[variable]).astype(float)
 
 
 def made_up_counts(rows: int, columns: int, density: float = 0.1, seed: int = 0) -> sparse.csr_array:

@@ -141,7 +141,6 @@ def test_lists_of_files_of_other_kinds(tmp_path):
 
 @pytest.mark.parametrize("name", MAKERS)
 @pytest.mark.parametrize("form", [lambda: pd.DataFrame(X, index=CELLS, columns=NAMES), annotated])
-@pytest.mark.filterwarnings("error")
 def test_report_of_a_table(name, form, tmp_path):
     options = {} if name == "TruncatedNonnegativeSVD" else {"max_iter": 5, "tol": 0}
     table = form()
@@ -176,6 +175,21 @@ class TestNamesOfSamples:
         assert NMFImputer(2).set_output(transform="pandas").fit_transform(annotated(gaps)).index.tolist() == CELLS
         model = NonnegativeLDA().set_output(transform="pandas").fit(annotated(), np.arange(20) % 2)
         assert model.transform(annotated()[::-1]).index.tolist() == CELLS[::-1]
+
+    def test_of_strings_with_a_mask(self, tmp_path):
+        """The index of a data frame of pandas 3, as anndata writes it: a group of values and a mask."""
+        h5py = pytest.importorskip("h5py")
+        annotated().write_h5ad(tmp_path / "X.h5ad")
+        with h5py.File(tmp_path / "X.h5ad", "a") as file:
+            for frame, names in (("obs", CELLS), ("var", NAMES)):
+                del file[frame]["_index"]
+                group = file[frame].create_group("_index")
+                group.attrs["encoding-type"] = "nullable-string-array"
+                group.create_dataset("values", data=np.array(names, dtype=object), dtype=h5py.string_dtype())
+                group.create_dataset("mask", data=np.zeros(len(names), dtype=bool))
+        model = NMF(2, max_iter=5, tol=0).set_output(transform="pandas").fit(str(tmp_path / "X.h5ad"))
+        assert model.transform(str(tmp_path / "X.h5ad")).index.tolist() == CELLS
+        assert model.feature_names_in_.tolist() == NAMES
 
     @pytest.mark.parametrize("by", ["rows", "columns"])
     @pytest.mark.parametrize("kind", ["h5ad", "zarr"])

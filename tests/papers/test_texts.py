@@ -223,7 +223,7 @@ def test_unknown_names(name, match):
 
 def test_k1b_is_not_that_of_zhong_and_ghosh():
     path = folder("k1b/k1b.mat") / "k1b/k1b.mat"
-    k1b, other = load("k1b"), loadmat(path)
+    k1b, other = load("k1b"), loadmat(path, spmatrix=False)
     everywhere = np.bincount(k1b.data.indices) == 2340
     assert np.flatnonzero(everywhere).tolist() == [
         *(1926, 3762, 5809, 6150, 8542, 8628, 9386, 9472, 11075, 13153),

@@ -39,6 +39,14 @@ def test_a_kernel_that_is_kept(tmp_path):
     assert run_with(tmp_path) == ""
 
 
+def test_silently(tmp_path):
+    """As commands with --quiet compile."""
+    assert (
+        run_with(tmp_path, "from nonneg.kernels.compiler import compiling_silently; silent = compiling_silently().__enter__()")
+        == ""
+    )
+
+
 @pytest.mark.parametrize(
     "before",
     [

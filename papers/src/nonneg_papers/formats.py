@@ -25,7 +25,7 @@ def read_mat(path: Path) -> dict[str, Any]:
     """Read the variables of a MATLAB file."""
     from scipy.io import loadmat
 
-    return loadmat(path)
+    return loadmat(path, spmatrix=False)
 
 
 def read_npz(path: Path) -> dict[str, np.ndarray]:

@@ -251,7 +251,7 @@ def read_matrix_market(path: Path) -> csr_array:
     from scipy.io import mmread
 
     try:
-        return csr_array(mmread(io.BytesIO(path.read_bytes())), dtype=np.float64)
+        return csr_array(mmread(io.BytesIO(path.read_bytes()), spmatrix=False), dtype=np.float64)
     except (ValueError, OverflowError) as error:
         raise FetchError(f"{path} is not a complete Matrix Market file: {error}.") from error
 

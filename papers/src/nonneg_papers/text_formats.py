@@ -111,7 +111,7 @@ def read_matlab(
     from scipy.io import loadmat
 
     try:
-        variables: dict[str, Any] = loadmat(path)
+        variables: dict[str, Any] = loadmat(path, spmatrix=False)
     except Exception as error:  # scipy's reader raises whatever it stumbles over
         raise FetchError(f"{path} is not a MATLAB file that can be read: {error}. It was cut off or altered.") from error
     for name in (matrix, labels):

@@ -43,6 +43,10 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         as_json = bool(ctx.params.pop("as_json", False))
         ctx.obj = Session(as_json, bool(ctx.params.pop("quiet", False)))
+        if ctx.obj.quiet:
+            from ..kernels.compiler import compiling_silently
+
+            ctx.with_resource(compiling_silently())
         try:
             try:
                 ctx.obj.check_outputs(ctx)

@@ -25,8 +25,8 @@ _PIECE = 1 << 20
 """Bytes that are unpacked at a time."""
 
 
-_SIDECARS = (".json", ".txt", ".md", ".tsv", ".csv", ".bval", ".bvec", "thumbs.db", "desktop.ini")
-"""Ends of the names of files that accompany images and scans in a folder, as BIDS and Windows have them."""
+_SIDECARS = (".json", ".txt", ".md", ".tsv", ".csv", ".bval", ".bvec", "thumbs.db", "desktop.ini", ".nonneg", ".html")
+"""Ends of the names of files that accompany images and scans in a folder, as BIDS, Windows and our own outputs have them."""
 
 
 def is_sidecar(name: str) -> bool:

@@ -7,7 +7,8 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -62,6 +63,7 @@ class _Announcement(event.Listener):
     def __init__(self) -> None:
         self.began: list[float] = []
         self.collects = False
+        self.is_silent = False
 
     def on_start(self, event: Any) -> None:
         if not self.began:
@@ -79,7 +81,7 @@ class _Announcement(event.Listener):
         if Path(function.__code__.co_filename).parent != _FOLDER:
             return
         future = "it is kept for the next time." if _can_keep(dispatcher) else _NOT_KEPT
-        if seconds > _LONG:
+        if seconds > _LONG and not self.is_silent:
             sys.stderr.write(f"nonneg: compiled the kernel {function.__name__} in {seconds:.1f} s; {future}\n")
             sys.stderr.flush()
 
@@ -109,4 +111,15 @@ _LONG = 1.0
 """Announce compilations longer than this many seconds."""
 
 
-event.register("numba:compile", _Announcement())  # type: ignore[no-untyped-call]
+_announcement = _Announcement()
+event.register("numba:compile", _announcement)  # type: ignore[no-untyped-call]
+
+
+@contextmanager
+def compiling_silently() -> Iterator[None]:
+    """Compile without announcements in this process, for commands that are to be quiet."""
+    _announcement.is_silent = True
+    try:
+        yield
+    finally:
+        _announcement.is_silent = False

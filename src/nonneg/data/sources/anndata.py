@@ -77,9 +77,11 @@ def _of_backed_sparse(group: Any, key: str | None) -> Source | None:
 
 
 def names_in(frame: Any) -> list[str]:
-    """What the rows of a data frame are called."""
+    """The names of the rows of a data frame."""
     is_old = not hasattr(frame, "keys")  # an array with fields
     stored = frame if is_old else frame[frame.attrs.get("_index", "_index")]
+    if hasattr(stored, "keys"):  # strings with a mask of missing ones, which anndata writes for the strings of pandas 3
+        stored = stored["values"]
     refuse_too_large(8 * math.prod(stored.shape), "The names of rows or columns")
     names = stored[()][frame.dtype.names[0]] if is_old else stored[()]
     return [name.decode() if isinstance(name, bytes) else str(name) for name in names]
