@@ -279,6 +279,7 @@ class Model:
                 )
 
     def _rule(self, factor: str) -> Rule:
+        """The multiplicative rule of a factor, and the gradient that it comes from."""
         positive = derivative(self.form, factor, self.middles.positive)
         negative = derivative(self.form, factor, self.middles.negative)
         terms = tuple(derivative(self.form, factor, Sum.of(word)) for word in self.middles.terms)

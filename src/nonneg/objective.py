@@ -205,6 +205,7 @@ class Objective:
         return (down, up) if self.maximize else (up, down)
 
     def _read_part(self, part: Any, factor: str, mark: str) -> Sum:
+        """A part of the gradient as a sum of words; a function becomes a word of its own."""
         if isinstance(part, str):
             return parse_sum(part)
         if not callable(part):
@@ -228,6 +229,7 @@ class Objective:
         return [(Word([Letter(letter)]), sign) for letter, part, sign in parts if part.max() > 0]
 
     def _rule(self, factor: str, positive: Sum, negative: Sum, given: Bounds | None) -> OwnRule:
+        """The multiplicative rule of a factor, and whether its exponent is proven."""
         constraint, law = self.constraints[factor], PowerLaw()
         if constraint.is_signed or not constraint.is_learned:
             raise IncompatibleError(f"{factor} is to be non-negative and learned; the constraint {constraint!r} says otherwise.")
@@ -376,6 +378,7 @@ class Objective:
         return Explanation(f"none; learned: {shapes}", self.line, "none", steps, memory, "none")
 
     def _solver(self, solver: str | Solver) -> Solver:
+        """The solver of a name; without proven exponents, the multiplicative one has ½."""
         is_proven = all(rule.is_proven for rule in self.rules.values())
         named: dict[str, Solver] = {
             "adaptive": Adaptive(),
@@ -424,6 +427,7 @@ class Objective:
         return self.constraints[name].restore(namespace.xp, factor)
 
     def _solution(self, point: OwnPoint, solver: Solver, stopping: Stopping, callback: Callback) -> Solution:
+        """The end of a run from a point."""
         own = callback if self.value is not None else lambda progress: callback(replace(progress, objective=math.nan))
         guarded = _Guarded(solver)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -601,6 +605,7 @@ class OwnPoint(Point):
         return 0.0 * self.factors[factor] if total is None else total
 
     def _value(self, word: Word, factor: str) -> Array:
+        """The value of a part of the gradient at the point, in the shape of the factor; computed once."""
         if word not in self.known:
             xp, F = self.problem.namespace.xp, self.factors[factor]
             named = {name: self._letter(name, factor) for name in word.names}

@@ -84,9 +84,11 @@ class FixedMultiplier(Constraint):
 
     @property
     def _times(self) -> str:
+        """The weight as a number before a term, in print."""
         return "" if self.weight == 1 else f"{self.weight:g} "
 
     def _pair(self, factor: str) -> str:
+        """The products of columns, or of rows, in print."""
         return f"{factor}ᵀ {factor}" if self.axis == "columns" else f"{factor} {factor}ᵀ"
 
 

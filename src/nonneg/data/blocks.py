@@ -422,6 +422,7 @@ def _divided(block: Data, shared: Any, own: Any) -> Data:
 
 
 def _nothing(block: Data, shared: Any, own: Any) -> tuple[()]:
+    """A pass without results: the first one over stored blocks checks their entries on the way."""
     return ()
 
 

@@ -155,6 +155,7 @@ class DenseData(Data):
     def _walk(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None
     ) -> tuple[list[Array], Array | None]:
+        """One pass by blocks of rows, with any array library: the requested products, and Σ X^log_power · ln X̂."""
         xp = self.namespace.xp
         walk, logarithm = Pass(self, U, V, requests), None
         for rows in row_blocks(*self.shape, self.namespace.device):

@@ -36,6 +36,7 @@ class DualI(Objective):
 
     @property
     def degree(self) -> float:
+        """D(cX ‖ cX̂) = c · D(X ‖ X̂)."""
         return 1.0
 
     @property

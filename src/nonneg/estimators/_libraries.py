@@ -66,6 +66,7 @@ def _to_library(estimator: Any, library: Namespace) -> None:
 
 
 def _change(estimator: Any, change: Callable[[Any], Any]) -> None:
+    """Apply a function to every fitted attribute."""
     for name, value in list(vars(estimator).items()):
         if name.endswith("_") and not name.startswith("_"):
             changed = {key: change(each) for key, each in value.items()} if isinstance(value, Mapping) else change(value)

@@ -49,6 +49,8 @@ def renamed(**words: str) -> Callable[[type[C]], type[C]]:
 
 
 def _translating(words: Mapping[str, str], category: type[Warning], sentence: str) -> Callable[[type[C]], type[C]]:
+    """A decorator of classes whose constructor takes earlier names of parameters, too, with a warning."""
+
     def add(cls: type[C]) -> type[C]:
         own = cls.__init__
 

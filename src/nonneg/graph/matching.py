@@ -253,6 +253,7 @@ class _Descent:
 
 
 def _from_guess(pair: Pair, name: str, guess: np.ndarray, descent: _Descent | None, polish: bool) -> _Found:
+    """The permutation that a guess leads to: after a descent, if any, rounded, and improved by exchanges if `polish`."""
     W, n_iter = _with_seeds(guess, pair), 0
     candidates = [W]
     if descent is not None:
@@ -290,6 +291,7 @@ def _filled(graph: Graph, n: int) -> np.ndarray:
 
 
 def _problem(pair: Pair, divergence: Any, constraint: Any, max_iter: int) -> Problem | None:
+    """The relaxed problem of matching; None if there is no divergence, or a graph has no edges."""
     if divergence is None:
         return None
     model = Model("W A W.T", divergence, {"W": constraint, "A": "fixed"}, data="B")
@@ -318,6 +320,7 @@ def _guesses(init: Any, n_init: int, A: np.ndarray, B: np.ndarray, shape: tuple[
 
 
 def _is(value: Any, word: str) -> bool:
+    """Whether a value is this word; arrays are not compared."""
     return isinstance(value, str) and value == word
 
 

@@ -292,6 +292,7 @@ class HiddenChain(Shareable, BaseEstimator, ABC):
 
 
 def _shaped(values: np.ndarray, read: Sequences) -> Any:
+    """Values of all symbols, cut into sequences if the user gave several."""
     return np.split(values, read.offsets[1:-1]) if read.nested else values
 
 

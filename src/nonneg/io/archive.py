@@ -166,6 +166,7 @@ def _refuse_constant(name: str) -> None:
 
 
 def _name(number: int) -> str:
+    """The name of an array in the archive."""
     return f"arrays/{number}.npy"
 
 

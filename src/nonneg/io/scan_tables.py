@@ -156,6 +156,7 @@ def match_rows(columns: Mapping[str, Sequence[Any]], names: Sequence[str], label
 
 
 def _reader(text: str, name: str) -> Iterator[list[str]]:
+    """The rows of a table of text, cells divided by tabs in .tsv, by commas elsewhere."""
     return csv.reader(io.StringIO(text, newline=""), delimiter="\t" if name.endswith(".tsv") else ",")
 
 

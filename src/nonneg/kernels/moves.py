@@ -120,8 +120,8 @@ def _fill(labels: np.ndarray, movable: np.ndarray, sizes: np.ndarray, state: np.
 
 
 @inlined
-def _trace(inside: np.ndarray, volumes: np.ndarray) -> tuple[float, float]:
-    """Σ sₖ/vₖ, and Σ |sₖ/vₖ|."""
+def _objective(inside: np.ndarray, volumes: np.ndarray) -> tuple[float, float]:
+    """The objective Σ sₖ/vₖ, and Σ |sₖ/vₖ|, the size of its terms."""
     total, size = 0.0, 0.0
     for k in range(len(volumes)):
         ratio = inside[k] / volumes[k] if volumes[k] > 0 else inside[k]
@@ -186,7 +186,7 @@ def settle_vertices(
             for t in range(indptr[i], indptr[i + 1]):
                 towards[i, trial[indices[t]]] += entries[t]
             inside[trial[i]] += towards[i, trial[i]]
-        trace, size = _trace(inside, volumes)
+        trace, size = _objective(inside, volumes)
         for _ in range(visits):
             for i in range(n - 1, 0, -1):
                 j = _drawn(state, i + 1)
@@ -196,7 +196,7 @@ def settle_vertices(
                 shares, sizes, empty, 1e-10 * (size + 1e-300), may_be_empty,
             )  # fmt: skip
             before = trace
-            trace = _trace(inside, volumes)[0]
+            trace = _objective(inside, volumes)[0]
             if tallies[2] == 0 or (shake > 0 and trace + 2 * (trace - before) < most):
                 break
         if shake > 0:

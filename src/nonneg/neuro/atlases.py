@@ -69,6 +69,7 @@ def compare_atlases(a: Any, b: Any, *, resample: bool = False) -> AtlasCompariso
 
 
 def _compared(a: np.ndarray, b: np.ndarray) -> AtlasComparison:
+    """Two labellings of the same voxels compared: Dice of matched parts, Rand index, overlap."""
     pandas = needed("pandas", "neuro", "A table of parts")
     parts_a, at_a = np.unique(a, return_inverse=True)
     parts_b, at_b = np.unique(b, return_inverse=True)

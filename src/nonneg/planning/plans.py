@@ -95,6 +95,7 @@ def low_rank(product: Word, shapes: Mapping[str, tuple[int, int]]) -> tuple[Word
 
 
 def _split(word: Word, costs: Costs) -> tuple[Word, Letter, Word]:
+    """A word cut at its operand: the word before, the operand, the word after."""
     place = next(i for i, letter in enumerate(word) if letter.name in costs.operands)
     return word[:place], word[place], word[place + 1 :]
 
@@ -109,6 +110,7 @@ def _operand_product(word: Word, costs: Costs) -> Word:
 
 
 def _other_side(product: Word, costs: Costs) -> Word:
+    """The word that stands beside the operand."""
     before, _, after = _split(product, costs)
     return before or after
 

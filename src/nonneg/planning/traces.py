@@ -35,6 +35,7 @@ def contractions(
 
 
 def _rotations(ring: Word) -> list[Word]:
+    """All cyclic rotations of a word: their traces are equal."""
     return [ring[i:] + ring[:i] for i in range(len(ring))]
 
 
@@ -61,6 +62,7 @@ def needed(steps: Sequence[Step], words: Iterable[Word]) -> list[Step]:
 
 
 def _made_of(step: Step) -> tuple[Word, ...]:
+    """The words that a step takes as input."""
     match step:
         case SelfProduct() | Visit():
             return ()

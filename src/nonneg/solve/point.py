@@ -277,6 +277,7 @@ class Point:
 
     @property
     def _operands(self) -> Mapping[str, Any]:
+        """Elementwise functions of X and X̂ in the rules, by name."""
         return self.problem.model.middles.operands
 
     def keep(self, word: Word, product: Array) -> None:
@@ -285,6 +286,7 @@ class Point:
         self.known[kept] = product.T if flipped else product
 
     def _request(self, word: Word) -> Request:
+        """The request for a word with an operand in it, for a pass over X."""
         place = next(i for i, letter in enumerate(word) if letter.name in self._operands)
         name, transposed = word[place]
         if transposed:  # v Eᵀ is (E vᵀ)ᵀ
@@ -324,6 +326,7 @@ class Point:
         return [(sum(numbers), sum(map(abs, numbers))) for numbers in found]
 
     def _contracted(self, contraction: Contraction) -> Array:
+        """A trace, or an inner product of two words, summed in double precision."""
         xp, (coefficient, left, right) = self.problem.namespace.xp, contraction
         product = as_dense(self.value(left))
         if not right:

@@ -109,6 +109,7 @@ class Signature:
 
     @cached_property
     def _costs(self) -> Costs:
+        """Shapes, sizes and costs of matrices, for the planner."""
         model, data, X = self.model, self.data, Letter(self.model.data)
         of_data = [model.data, model.data + "⁺", model.data + "⁻"]
         operands = frozenset(model.middles.operands)
@@ -251,6 +252,7 @@ def infer_shapes(
 
 
 def _ranks(rank: int | Sequence[int] | None, dimensions: list[Dimension], model: Model) -> list[int]:
+    """The open inner dimensions, checked: one number each."""
     where = ", ".join(f"{'columns' if axis else 'rows'} of {name}" for name, axis in dimensions)
     if rank is None and not dimensions:
         return []

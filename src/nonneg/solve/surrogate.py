@@ -238,7 +238,7 @@ class Surrogate(ABC):
             problem = self.small if rounds.number < self.most else self.problem
             left = replace(stopping, max_iter=max(stopping.max_iter - rounds.done, 0))
             own = solver.warm() if rounds.number else solver
-            run = unfinished or begin(problem, self._own(rounds.factors), own, left)
+            run = unfinished or begin(problem, self._cast(rounds.factors), own, left)
             if log is not None and problem is not self.problem:
                 log.most = log.count + self.passes_a_round * (self.most - rounds.number)
             write = None if writer is None else lambda run: writer.write(run, state)
@@ -276,7 +276,7 @@ class Surrogate(ABC):
         best: dict[str, Any] = {}
         is_cut_off = False
         for number in range(rounds):
-            begun = [begin(self.small, self._own(factors), solver, stopping) for factors in starts]
+            begun = [begin(self.small, self._cast(factors), solver, stopping) for factors in starts]
             runs = [solve(run, solver, stopping, callback) for run in begun]
             starts, solver = [run.best.factors for run in runs], solver.warm()
             best = starts[int(np.argmin([run.best.objective()[0] for run in runs]))]
@@ -294,7 +294,7 @@ class Surrogate(ABC):
                 break
         return best, is_cut_off
 
-    def _own(self, factors: Mapping[str, Any]) -> dict[str, Any]:
+    def _cast(self, factors: Mapping[str, Any]) -> dict[str, Any]:
         """Factors in the precision of the surrogate."""
         return dict(factors)
 
@@ -408,10 +408,11 @@ class LowRank(Surrogate):
         return self._compression.arrays
 
     def _point(self, factors: Mapping[str, Any], problem: Problem | None = None) -> Point:
+        """The point of factors of the user: of the surrogate, or of another problem."""
         problem = problem or self.small
         return problem.point({name: problem.namespace.asarray(factors[name]) for name in problem.learned})
 
-    def _own(self, factors: Mapping[str, Any]) -> dict[str, Any]:
+    def _cast(self, factors: Mapping[str, Any]) -> dict[str, Any]:
         return self._point(factors).factors
 
     def agree_at(self, several: Sequence[Mapping[str, Any]]) -> list[Point]:

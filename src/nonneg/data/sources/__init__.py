@@ -31,7 +31,8 @@ HANDLES = {"numpy": "npy", "h5py": "hdf5", "zarr": "zarr", "pyarrow": "parquet",
 """Libraries of open files and arrays, and the modules here that read them."""
 
 
-def _kind(name: str) -> Any:
+def _module_of(name: str) -> Any:
+    """The module here that reads a kind of source."""
     return import_module(f".{name}", __name__)
 
 
@@ -48,13 +49,14 @@ def is_location(X: Any) -> bool:
 
 
 def _library(X: Any) -> str:
+    """The library that the class of an object comes from."""
     return type(X).__module__.partition(".")[0]
 
 
 def _is_handle(X: Any) -> bool:
     """Whether it is open, rather than in memory, as a table of Arrow is, or an AnnData that was read."""
     name = type(X).__name__
-    if _library(X) == "anndata" and _kind("anndata").is_backed_sparse(X):
+    if _library(X) == "anndata" and _module_of("anndata").is_backed_sparse(X):
         return True
     return name in ("Dataset", "File", "Group", "Array", "ParquetFile") or bool(getattr(X, "isbacked", False))
 
@@ -70,8 +72,9 @@ def open_source(X: Any, key: str | None = None) -> Source:
 
 
 def _of_handle(X: Any, key: str | None) -> Source:
+    """The source behind an open file or array; an error says why there is none."""
     library = _library(X)
-    found: Source | None = _kind(HANDLES[library]).of_handle(X, key) if library in HANDLES else None
+    found: Source | None = _module_of(HANDLES[library]).of_handle(X, key) if library in HANDLES else None
     if found is not None:
         return found
     if isinstance(X, np.memmap):
@@ -87,8 +90,9 @@ def _of_handle(X: Any, key: str | None) -> Source:
 
 
 def _of_path(path: Path, key: str | None) -> Source:
+    """The source in a file or folder; an error says why there is none."""
     kind = KINDS.get(path.suffix.lower())
-    if kind is None and path.is_dir() and _kind("parquet").is_folder(path):
+    if kind is None and path.is_dir() and _module_of("parquet").is_folder(path):
         kind = "parquet"
     if kind is None:
         raise DataError(
@@ -101,5 +105,5 @@ def _of_path(path: Path, key: str | None) -> Source:
     if not path.is_file() and not path.is_dir():
         raise DataError(f"{path} is neither a file nor a folder, but a pipe or a device, and cannot be read in blocks.")
     with altered_files_refused(str(path), kind):
-        opened: Source = _kind(kind).open_file(path, key)
+        opened: Source = _module_of(kind).open_file(path, key)
     return opened

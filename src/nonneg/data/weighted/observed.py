@@ -91,6 +91,7 @@ class ObservedData(Partial, SparseData):
         return np.asarray(self.values.data - self._approximation(walk))
 
     def _beside(self, values: LowRank, rest: np.ndarray) -> FilledData:
+        """Data filled with values of low rank: these, and the rest of each stored entry."""
         known = sparse.csr_array((rest, self.values.indices, self.values.indptr), shape=self.shape)
         return FilledData(known, values, self.namespace, self.facts.highest)
 

@@ -340,6 +340,7 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         return best._replace(w=w / np.sqrt(length) if length > 0 else w)  # the caller refuses a zero
 
     def _say_nothing_left(self, task: Task, found: int) -> None:
+        """Warn that the directions found have all that tells the classes apart."""
         if is_auto(self.n_components):
             assert task.c is not None
             name = shown(self.classes_[task.c])
@@ -450,6 +451,7 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
 
 
 def is_auto(value: Any) -> bool:
+    """Whether a value is "auto"; arrays are not compared."""
     return isinstance(value, str) and value == "auto"
 
 
@@ -459,6 +461,7 @@ def shown(label: Any) -> str:
 
 
 def _diagonals(task: Task) -> tuple[np.ndarray, np.ndarray]:
+    """The diagonals of the scatter within classes and of that between them."""
     return np.asarray(task.scatter.diagonal), np.sum(task.F**2, axis=1)
 
 

@@ -135,10 +135,12 @@ def _error(held: Any, codes: np.ndarray, components: np.ndarray, divergence: Obj
 
 
 def _turned(X: Any) -> Any:
+    """Xᵀ, stored by rows."""
     return sparse.csr_array(X.T) if sparse.issparse(X) else np.ascontiguousarray(X.T)
 
 
 def _of_items(subject: Items, items: np.ndarray, rank: Rank, seed: int) -> dict[str, float]:
+    """The error of held-out similarities between items, and the error of the product of margins."""
     known = others(subject.data.shape[0], items)
     seen, of_items = subject.block(known, known), subject.block(items, known)
     model = subject.fit(seen, rank, seed)

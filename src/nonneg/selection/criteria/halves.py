@@ -132,10 +132,12 @@ def _codes_of(model: Any) -> list[np.ndarray]:
 
 
 def _none_where(depend: bool) -> dict[str, float]:
+    """A least similarity of 0 if components depend on each other; else nothing."""
     return {"least": 0.0} if depend else {}
 
 
 def _compared(A: np.ndarray, B: np.ndarray, a: np.ndarray | None = None, b: np.ndarray | None = None) -> dict[str, float]:
+    """How alike two fits are: least and mean similarity of matched components, and Rand index of labels."""
     similarity = match_components(A, B).similarity
     a, b = hard_labels(A) if a is None else a, hard_labels(B) if b is None else b
     return {"least": float(similarity.min()), "mean": float(similarity.mean()), "rand": float(adjusted_rand_score(a, b))}
@@ -155,4 +157,5 @@ def _of_features(model: Any) -> np.ndarray:
 
 
 def _of_samples(model: Any) -> np.ndarray:
+    """The factor of the samples, one component a row."""
     return model.factors_[model.model_.form[0].name].T

@@ -76,6 +76,7 @@ def _energies(W: np.ndarray, A: np.ndarray) -> np.ndarray:
 
 
 def _partition(labels: np.ndarray, weights: np.ndarray, count: int) -> np.ndarray:
+    """A partition as a factor: each row has its weight in the column of its label; columns have length one."""
     W = np.zeros((*labels.shape, count), dtype=weights.dtype)
     _set(W, labels, weights)
     return unit_length(np, W, "columns")
@@ -87,6 +88,7 @@ def _at(A: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def _set(A: np.ndarray, labels: np.ndarray, values: np.ndarray | float) -> None:
+    """Set the entry of each row that its label stands for, in place."""
     np.put_along_axis(A, labels[..., None], np.asarray(values)[..., None], axis=-1)
 
 

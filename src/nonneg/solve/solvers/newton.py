@@ -233,6 +233,7 @@ def _sums(divergence: Any, data: Data, descent: Descent) -> Sums:
 
 
 def _curve(signature: Signature) -> Curve | None:
+    """The curve of the divergence, if it has one."""
     return signature.model.divergence.curve
 
 

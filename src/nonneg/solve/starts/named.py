@@ -52,6 +52,7 @@ class Named(Start):
         return float(signature.data.non_zeros) if self.name in CLUSTERING else 0.0
 
     def make(self, setting: Setting) -> Beginning:
+        """The name alone: `initial_factors` makes the factors where the run begins."""
         return self.name
 
     def __str__(self) -> str:
