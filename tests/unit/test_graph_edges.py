@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from nonneg import load
-from nonneg.exceptions import DataError, IncompatibleError, ShapeError
-from nonneg.graph import GraphClustering, read_graph
+from nonneg.exceptions import DataError, FileError, IncompatibleError, ShapeError
+from nonneg.graph import GraphClustering, match_graphs, read_graph
 
 networkx = pytest.importorskip("networkx")
 PAIRS = [("a", "b"), ("b", "c"), ("a", "c"), ("c", "x"), ("x", "y"), ("y", "z"), ("x", "z")]
@@ -114,9 +114,22 @@ def test_the_number_of_parts_is_suggested():
 
 
 def test_a_suggested_number_that_nothing_speaks_for_warns():
-    with pytest.warns(UserWarning, match="n_clusters='auto': .* nothing here is reproduced, and 2 is only the smallest"):
+    with pytest.warns(UserWarning, match=r"agree at no number .* 5 is the smallest with a modularity, 0\.5\d+, within 5%"):
         model = GraphClustering("auto", random_state=0).fit(pytest.importorskip("networkx").les_miserables_graph())
-    assert model.n_clusters_ == 2
+    assert model.n_clusters_ == 5
+
+
+def test_files_are_read_with_their_names(tmp_path):
+    graph = networkx.les_miserables_graph()
+    networkx.write_gml(graph, tmp_path / "miserables.gml")
+    model, other = (GraphClustering(5, random_state=0).fit(X) for X in (tmp_path / "miserables.gml", graph))
+    assert model.communities_ == other.communities_
+    assert match_graphs(str(tmp_path / "miserables.gml"), graph).edge_error == 0
+    np.savetxt(tmp_path / "table.csv", np.ones((5, 4)), delimiter=",")
+    with pytest.raises(FileError, match=r"table\.csv, line 1: an edge has two ends and perhaps a weight"):
+        GraphClustering(2).fit(tmp_path / "table.csv")
+    with pytest.raises(FileNotFoundError, match=r"There is no file nothing\.gml"):
+        GraphClustering(2).fit("nothing.gml")
 
 
 def test_a_picture_with_names():

@@ -194,7 +194,7 @@ class TestRefusals:
         with pytest.raises(DataError, match="has no vertices"):
             read_graph(graph)
 
-    @pytest.mark.parametrize("graph", [[["a", "b"], ["c", "d"]], [[None, 1], [1, 0]], np.eye(2) * 1j, "karate", None, {0: [1]}])
+    @pytest.mark.parametrize("graph", [[["a", "b"], ["c", "d"]], [[None, 1], [1, 0]], np.eye(2) * 1j, None, {0: [1]}])
     def test_not_numbers(self, graph):
         with pytest.raises(DataError, match=r"holds entries of type .*, which are not weights\. Give a networkx graph"):
             read_graph(graph)

@@ -99,23 +99,6 @@ def tell_of_many_parts(session: Session, table: Table, parts: int) -> None:
         )
 
 
-def read_graph(path: Path) -> Table:
-    """A graph: edges, or a square table of weights; vertices by name."""
-    table = files.read(path, graph=True) if not _is_square(path) else files.read(path)
-    if table.shape[0] != table.shape[1]:
-        raise FileError(f"{path} is a table of {table.shape[0]} × {table.shape[1]}; a graph has as many columns as rows.")
-    return table
-
-
-def _is_square(path: Path) -> bool:
-    """Whether a file of text is a table of weights rather than a list of edges."""
-    try:
-        n, m = files.read(path).shape
-    except FileError:
-        return False
-    return n == m and m not in (2, 3)
-
-
 def read_sequences(path: Path, symbols: str, session: Session | None = None) -> list[list[str]]:
     """Sequences of symbols, one a line; or, without a session, anything. A session is told how they were read."""
     source = files.Source(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from textwrap import shorten
 from typing import Any, Literal
 
 import numpy as np
@@ -188,6 +189,10 @@ def _in_file(weights: Any, blocks: Literal["samples", "features"]) -> tuple[File
     return found[0], bool(found[1])
 
 
+_WORDS = 3
+"""Words that the name of a file has at most; more are a text."""
+
+
 def refuse_name(X: Any) -> None:
     """Refuse a text, or a list of texts, that is not the name of a file that can be opened here."""
     is_array = isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind in "UO"
@@ -197,6 +202,12 @@ def refuse_name(X: Any) -> None:
     if is_array and is_location(names):
         raise DataError("Names of files are given as a list, the row blocks of one matrix: names.tolist().")
     unknown = next(str(name) for name in names if not is_location(name))
+    if not isinstance(X, str) and len(unknown.split()) > _WORDS:
+        shown = shorten(unknown, 60, placeholder=" …")
+        raise DataError(
+            f"X is a list of {len(names)} texts, as {shown!r}. Their words are counted first: make_pipeline(CountVectorizer(), "
+            "NMF(10)).fit(texts)."
+        )
     of_list = "" if isinstance(X, str) else f"In a list of {len(names)}, "
     raise DataError(
         f"{of_list}{unknown!r} is no file that is there, nor does its name tell what kind it is. Known are {', '.join(KINDS)}, and "

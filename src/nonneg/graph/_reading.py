@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 
+from .. import io
 from ..data.compressed import to_csr
 from ..data.reading import refuse_masked
 from ..exceptions import DataError, IncompatibleError
@@ -46,7 +48,8 @@ def read_graph(graph: Any, label: str = "the graph", *, signed: bool = False) ->
 
     Parameters
     ----------
-    graph : networkx or igraph graph, edges, sparse array, or array or table of shape (n, n)
+    graph : networkx or igraph graph, path, edges, sparse array, or array or table of shape (n, n)
+        A path is of .gml, .graphml, .net, .edges, or of a square table.
         Edges are a list of tuples (a, b) or (a, b, weight), or a table with columns "source", "target" and, if there are weights,
         "weight"; each edge is listed once, or each both ways. Of a graph, the attribute "weight" of an edge, 1 where it has none.
         Parallel edges add up. A table of weights has the same names for its rows and columns.
@@ -59,7 +62,11 @@ def read_graph(graph: Any, label: str = "the graph", *, signed: bool = False) ->
         raise IncompatibleError(f"label must be a str, what to call the graph in an error; got {label!r}.")
     if not isinstance(signed, bool | np.bool_):
         raise IncompatibleError(f"signed must be True or False; got {signed!r}.")
-    if is_networkx(graph):
+    if isinstance(graph, str | os.PathLike):
+        table = io.read_graph(graph)
+        graph, names = table.values, np.arange(table.shape[0]) if table.samples is None else np.asarray(table.samples, dtype=object)
+        adjacency = read_adjacency(graph, label)
+    elif is_networkx(graph):
         import networkx
 
         if len(graph) == 0:
@@ -81,7 +88,7 @@ def read_graph(graph: Any, label: str = "the graph", *, signed: bool = False) ->
 
 def is_graph(graph: Any) -> bool:
     """Whether it is a graph, or its edges, rather than a matrix."""
-    return is_networkx(graph) or is_igraph(graph) or is_edge_list(graph)
+    return is_networkx(graph) or is_igraph(graph) or is_edge_list(graph) or isinstance(graph, str | os.PathLike)
 
 
 def names_of_table(table: Any, label: str) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
@@ -50,8 +51,12 @@ from .similarities import (
     VertexSimilarity,
     cosine_graph,
     degrees,
+    modularity,
     neighbour_graph,
 )
+
+_AS_MODULAR = 0.05
+"""How much less modularity than the largest counts as much the same."""
 
 
 @renamed(affinity="kernel")
@@ -68,7 +73,8 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
     ----------
     n_clusters : int or "auto", default=8
         How many parts. "auto" takes the number that `nonneg.selection.rank_scan` finds, from 2 to 12, by how well partitions of
-        subgraphs agree, and warns if they agree at no number. Fewer may come out where S_ii ≤ 0, so that a part of few vertices
+        subgraphs agree. If they agree at no number, it warns, and takes the smallest one with a modularity within 5 % of the
+        largest. Fewer may come out where S_ii ≤ 0, so that a part of few vertices
         can be worth nothing or less.
     method : str or Method, default="auto"
         "auto" is a block model: the partition under which the edges are most likely, if each part has a density of its own and
@@ -165,7 +171,7 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
 
         Parameters
         ----------
-        X : networkx or igraph graph, edges, sparse array, or array or table of shape (n, n); or samples with an `kernel`
+        X : networkx or igraph graph, path, edges, sparse array, or array or table of shape (n, n); or samples with a `kernel`
             Edges are a list of tuples (a, b) or (a, b, weight), or a table with columns "source", "target" and "weight".
         y : None
             Not used.
@@ -236,9 +242,18 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         selection = import_module("nonneg.selection")  # which scans the estimators of this package
         own = clone(self).set_params(n_clusters=1, kernel="precomputed", symmetrize=None)
         scan = selection.rank_scan(own, A, "auto", random_state=int(generator.integers(2**31)))
-        if not next(iter(scan.choices_.values())).is_supported:
-            warnings.warn(f"n_clusters='auto': {scan.why_}", stacklevel=users_line())
-        return int(scan.best_)
+        if next(iter(scan.choices_.values())).is_supported:
+            return int(scan.best_)
+        counts, S = list(scan.found_["subsamples"]), modularity(A)
+        shares = [trace_of(S, own.set_params(n_clusters=count).fit(A).labels_, count) for count in counts]
+        place = next(place for place, share in enumerate(shares) if share >= max(shares) - _AS_MODULAR * abs(max(shares)))
+        warnings.warn(
+            f"n_clusters='auto': partitions of subgraphs agree at no number from {counts[0]} to {counts[-1]}, so that none "
+            f"is sure. {counts[place]} is the smallest with a modularity, {shares[place]:.3g}, within {_AS_MODULAR:.0%} of the "
+            "largest.",
+            stacklevel=users_line(),
+        )
+        return int(counts[place])
 
     @property
     def communities_(self) -> list[set[Any]]:
@@ -323,7 +338,7 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
 
     def _adjacency(self, X: Any) -> tuple[Any, np.ndarray]:
         """A symmetric adjacency matrix, and what its vertices are called."""
-        if is_graph(X):
+        if is_graph(X) and (self._is_precomputed or not isinstance(X, str | os.PathLike)):
             if not self._is_precomputed:
                 raise IncompatibleError(f"kernel={self.kernel!r} is for samples with features; X is a graph already.")
             graph = read_graph(X, "X")

@@ -52,6 +52,7 @@ __all__ = [
     "kind_of",
     "kind_to_write",
     "read",
+    "read_graph",
     "write",
     "written_whole",
 ]
@@ -130,6 +131,33 @@ def read(
         table = kind.read(sources, wanted)
         table.check_not_empty(sources[0].label)
     return table
+
+
+def read_graph(path: Path_) -> Table:
+    """Read a graph: edges, or a square table of weights; vertices by name.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    Table
+        Weights, and the names of the vertices as those of its rows.
+    """
+    table = read(path, graph=not _is_square(path))
+    if table.shape[0] != table.shape[1]:
+        raise FileError(f"{path} is a table of {table.shape[0]} × {table.shape[1]}; a graph has as many columns as rows.")
+    return table
+
+
+def _is_square(path: Path_) -> bool:
+    """Whether a file of text is a table of weights rather than a list of edges."""
+    try:
+        n, m = read(path).shape
+    except FileError:
+        return False
+    return n == m and m not in (2, 3)
 
 
 def _common_kind(paths: Sequence[Path]) -> Kind:

@@ -33,12 +33,12 @@ def command(session: Session, /, first: Path, second: Path, **given: Any) -> Non
 
     from ...exceptions import Stopped
     from ...graph import match_graphs
-    from ...io import written_whole
-    from .. import fitting, inputs
+    from ...io import read_graph, written_whole
+    from .. import fitting
 
     divergence = fitting.divergence_of(given["divergence"])
     session.phase(f"Reading {first} and {second}")
-    A, B = inputs.read_graph(first), inputs.read_graph(second)
+    A, B = read_graph(first), read_graph(second)
     with fitting.told(session):
         try:
             settings = {"divergence": divergence, "n_init": given["restarts"], "random_state": given["seed"]}

@@ -40,7 +40,8 @@ def command(session: Session, /, graph: Path, parts: str, **given: Any) -> None:
 
     from ...estimators.storing import write_model
     from ...graph import GraphClustering
-    from .. import fitting, inputs, writing
+    from ...io import read_graph
+    from .. import fitting, writing
 
     out = given["out"]
     wanted = {
@@ -53,7 +54,7 @@ def command(session: Session, /, graph: Path, parts: str, **given: Any) -> None:
     }
     estimator = fitting.made(GraphClustering, wanted, given["assignments"])
     session.phase(f"Reading {graph}")
-    table = inputs.read_graph(graph)
+    table = read_graph(graph)
     fitting.fitted(session, estimator, table.values)
     if table.samples is not None:
         estimator.vertices_ = table.samples

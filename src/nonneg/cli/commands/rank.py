@@ -95,7 +95,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
     wanted = scanning.ranks_of(ranks)
     session.phase(f"Reading {data[0]}")
     from ...exceptions import FileError
-    from ...io import Table, write
+    from ...io import Table, read_graph, write
     from ..strata import classes_of
 
     cls = MODELS[model]
@@ -110,7 +110,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
     if model in ("graph", "chain"):
         if len(data) > 1:
             raise FileError(f"One file is needed for --model {model}; there are {len(data)}.")
-        table = inputs.read_graph(data[0]) if model == "graph" else None
+        table = read_graph(data[0]) if model == "graph" else None
         X = inputs.read_sequences(data[0], "auto", session) if table is None else table.values
     else:
         chosen = inputs.reading_of(given)

@@ -30,6 +30,7 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
         nonneg report digits.nonneg --data digits.npz -o digits.html
     """
     from ...exceptions import FileError
+    from ...io import read_graph
     from ...loading import read_stored
     from ...report import write_report
     from .. import inputs
@@ -39,7 +40,7 @@ def command(session: Session, /, model: Path, data: tuple[Path, ...], **given: A
     if data and hasattr(stored.estimator, "vertices_"):
         if len(data) > 1:
             raise FileError(f"{model} is of one graph, and --data names {len(data)}: {', '.join(map(str, data[:3]))}. Give one.")
-        values = inputs.read_graph(data[0]).values
+        values = read_graph(data[0]).values
     elif data:
         layout = stored.about.get("layout")
         mask = given["mask"] or (layout if layout is not None and layout.is_brain else None)
