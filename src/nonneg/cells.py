@@ -252,13 +252,17 @@ def _check_writable(adata: Any) -> None:
         )
 
 
+def _layers(adata: Any) -> str:
+    """The names of its layers; since anndata 0.13 X is one of them, without a name."""
+    return ", ".join(repr(name) for name in adata.layers if name is not None)
+
+
 def _matrix(adata: Any, layer: str | None, use_raw: bool, mask_var: Any) -> tuple[Any, list[str], np.ndarray | None]:
     """The matrix to factorize with the names of its genes, and the mask of genes, if there is one."""
     if layer is not None and use_raw:
         raise IncompatibleError("layer and use_raw are two different matrices. Give one of them.")
     if layer is not None and layer not in adata.layers:
-        known = ", ".join(map(repr, adata.layers)) or "none"
-        raise IncompatibleError(f"adata has no layer {layer!r}; it has {known}.")
+        raise IncompatibleError(f"adata has no layer {layer!r}; it has {_layers(adata) or 'none'}.")
     if use_raw and adata.raw is None:
         raise IncompatibleError("use_raw=True, and adata.raw is None.")
     of_genes = adata.raw if use_raw else adata
@@ -275,9 +279,7 @@ def _matrix(adata: Any, layer: str | None, use_raw: bool, mask_var: Any) -> tupl
         if not is_backed:
             X = X.X
             if X is None:
-                raise IncompatibleError(
-                    f"adata has no X. Give one of its layers: {', '.join(map(repr, adata.layers)) or 'it has none'}."
-                )
+                raise IncompatibleError(f"adata has no X. Give one of its layers: {_layers(adata) or 'it has none'}.")
     else:
         X = adata.layers[layer]
     if chosen is not None:

