@@ -14,6 +14,8 @@ from nonneg.constraints import Permutation, get_constraint
 from nonneg.data.reading import read_data
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
 from nonneg.graph import Matching, match_graphs, matching
+from nonneg.graph._permutations import Pair, polished, regrown, searched
+from nonneg.graph._permutations import _gradient as matching_gradient
 from nonneg.graph._symmetries import have_doubles
 from nonneg.graph.correspondences import CORRESPONDENCES, all_eigenvectors, umeyama, walks
 from nonneg.kernels.swaps import search_swaps, swap_pairs
@@ -157,6 +159,59 @@ class TestSearch:
         A, B, p = random_graph(5, 1), random_graph(5, 2), np.arange(5)
         assert search_swaps(A, B, p, np.isin(np.arange(5), free), 1e-9, np.full((50, 2), 5), np.inf) == 0
         np.testing.assert_array_equal(p, np.arange(5))
+
+
+def small_world(n, seed):
+    """A ring whose vertices know their next two on both sides, a tenth of its edges anywhere; and the same with a few others."""
+    g = np.random.default_rng(seed)
+    A, near = np.zeros((n, n)), np.arange(n)
+    for step in (1, 2):
+        A[near, np.where(g.random(n) < 0.1, g.integers(n, size=n), (near + step) % n)] = 1
+    A = np.triu(np.maximum(A, A.T), 1)
+    B = A.copy()
+    edges = np.argwhere(A)
+    B[tuple(edges[g.choice(len(edges), n // 20, replace=False)].T)] = 0
+    return A + A.T, B + B.T
+
+
+class TestRegrowth:
+    def test_it_gets_further_than_searches(self):
+        """From a ring part of which lies five steps aside: to the truth, or below."""
+        reached = {"search": 0, "regrowth": 0}
+        for seed in range(4):
+            A, B = small_world(150, seed)
+            pair = Pair.of(A, B, np.empty((0, 2), dtype=np.int64))
+            aside = np.arange(150)
+            aside[:60] = np.roll(aside[:60], 5)
+            truth, g = pair.error(np.arange(150)), np.random.default_rng(seed)
+            stuck = searched(pair, polished(pair, aside), g)
+            found = regrown(pair, stuck, g)
+            assert pair.error(found) <= pair.error(stuck)
+            reached["search"] += pair.error(stuck) <= truth
+            reached["regrowth"] += pair.error(found) <= truth
+        assert reached["search"] < reached["regrowth"]
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_seeds_stay_and_nothing_is_lost(self, kind):
+        A, B = (random_graph(12, k, **KINDS[kind]) for k in (1, 2))
+        g = np.random.default_rng(0)
+        p = g.permutation(12)
+        pair = Pair.of(A, B, np.column_stack([p[:4], np.arange(4)]))
+        found = regrown(pair, p, g)
+        assert sorted(found) == list(range(12))
+        np.testing.assert_array_equal(found[:4], p[:4])
+        assert pair.error(found) < pair.error(p)
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_steps_know_the_slope(self, kind):
+        A, B, W, V = *(random_graph(6, k, **KINDS[kind]) for k in (1, 2)), *np.random.default_rng(0).random((2, 6, 6))
+        pair, small = Pair.of(A, B, np.empty((0, 2), dtype=np.int64)), 1e-6
+
+        def value(W):
+            return np.trace(pair.B.T @ W @ pair.A @ W.T)
+
+        slope = np.vdot(matching_gradient(pair, W @ pair.A, W @ pair.A.T), V)
+        assert slope == pytest.approx((value(W + small * V) - value(W - small * V)) / (2 * small), rel=1e-6)
 
 
 class TestQuadraticAssignment:

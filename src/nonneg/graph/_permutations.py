@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+
+from ..solve.progress import is_interrupted
 
 _VISITS = 100
 """Rounds over all pairs, at most."""
@@ -13,6 +16,15 @@ _ROUNDING = 1e-9
 """Gains below this share of ‖A‖ ‖B‖ are rounding errors."""
 _SEARCH, _EFFORT = 20_000, 2e7
 """Iterations of a search, at most, and how many pairs of vertices it may look at."""
+
+_REGROWTHS, _RETURNS = 40, 10
+"""Regrowths of a matching, at most, and how many may come back to the best error in a row."""
+_KEPT = (0.15, 0.3, 0.5, 0.7)
+"""Shares of the vertices that a regrowth keeps, one of them drawn for each."""
+_JITTER = 0.3
+"""Standard deviation of the noise by which the vertices that are kept differ from the best fitting ones."""
+_STEPS, _STILL = 30, 0.02
+"""Steps of Frank and Wolfe, at most, and the length of one that ends them, as a share of the largest possible."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +62,11 @@ class Pair:
         """Gains that are none."""
         return _ROUNDING * float(np.linalg.norm(self.A) * np.linalg.norm(self.B))
 
+    @cached_property
+    def is_symmetric(self) -> bool:
+        """Whether both graphs are undirected."""
+        return bool((self.A == self.A.T).all() and (self.B == self.B.T).all())
+
     def error(self, permutation: np.ndarray) -> float:
         """‖B − P A Pᵀ‖², of the graphs as divided."""
         return float(((self.A[np.ix_(permutation, permutation)] - self.B) ** 2).sum())
@@ -78,6 +95,60 @@ def polished(pair: Pair, permutation: np.ndarray) -> np.ndarray:
     permutation = permutation.copy()
     swap_pairs(pair.A, pair.B, permutation, pair.movable, pair.rounding, _VISITS)
     return permutation
+
+
+def regrown(pair: Pair, permutation: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """The best permutation met by keeping matches that fit, and their neighbours', and matching all others again from nothing."""
+    n, movable, best, least, returns = len(permutation), pair.movable, permutation, pair.error(permutation), 0
+    links = pair.B + pair.B.T
+    weights = np.maximum(links.sum(axis=1), np.finfo(float).tiny)
+    for _ in range(_REGROWTHS):
+        if least == 0 or returns == _RETURNS or is_interrupted():
+            break
+        C = pair.A[np.ix_(best, best)]
+        sums = (C + pair.B).sum(axis=1) + (C + pair.B).sum(axis=0)
+        gaps = np.abs(C - pair.B).sum(axis=1) + np.abs(C - pair.B).sum(axis=0)
+        fit = 1 - gaps / np.where(sums > 0, sums, 1.0)
+        fit = fit + (links @ fit) / weights + _JITTER * generator.standard_normal(n)
+        fit[~movable] = np.inf
+        count = max(int(generator.choice(_KEPT) * n), n - int(movable.sum()))
+        found = polished(pair, _matched_again(pair, best, np.argsort(-fit)[count:]))
+        error = pair.error(found)
+        returns = returns + 1 if abs(error - least) <= pair.rounding else 0 if error < least else returns
+        if error <= least:
+            best, least = found, error
+    return best
+
+
+def _matched_again(pair: Pair, permutation: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Some vertices of B matched again: tr(Bᵀ W A Wᵀ) by the steps of Frank and Wolfe from all their matches alike (FAQ)."""
+    columns, n = permutation[rows], len(permutation)
+    if len(rows) < 2:
+        return permutation
+    W = np.zeros((n, n))
+    W[np.arange(n), permutation] = 1.0
+    W[np.ix_(rows, columns)] = 1 / len(rows)
+    gradient = _gradient(pair, W @ pair.A, W @ pair.A.T)
+    for _ in range(_STEPS):
+        order = linear_sum_assignment(gradient[np.ix_(rows, columns)], maximize=True)[1]
+        ahead = permutation.copy()
+        ahead[rows] = columns[order]
+        step = -W
+        step[np.arange(n), ahead] += 1.0
+        change = _gradient(pair, pair.A[ahead], pair.A.T[ahead]) - gradient
+        slope, curvature = float(np.vdot(gradient, step)), float(np.vdot(change, step)) / 2
+        length = 1.0 if slope + 2 * curvature >= 0 else -slope / (2 * curvature)
+        W, gradient = W + length * step, gradient + length * change
+        if length * float(np.linalg.norm(step)) < _STILL * n**0.5:
+            break
+    found = permutation.copy()
+    found[rows] = columns[linear_sum_assignment(W[np.ix_(rows, columns)], maximize=True)[1]]
+    return found
+
+
+def _gradient(pair: Pair, WA: np.ndarray, WAt: np.ndarray) -> np.ndarray:
+    """Of tr(Bᵀ W A Wᵀ): Bᵀ W A + B W Aᵀ, from W A and W Aᵀ."""
+    return 2 * (pair.B @ WA) if pair.is_symmetric else pair.B.T @ WA + pair.B @ WAt
 
 
 def searched(pair: Pair, permutation: np.ndarray, generator: np.random.Generator) -> np.ndarray:

@@ -22,7 +22,7 @@ from ..solve.problem import Problem, bind
 from ..solve.progress import current_listener, is_interrupted
 from ..solve.solvers import Multiplicative, Solver, Stopping, get_solver
 from ..solve.solving import solve_from
-from ._permutations import Pair, polished, rounded, searched
+from ._permutations import Pair, polished, regrown, rounded, searched
 from ._reading import Graph, read_graph
 from ._symmetries import have_doubles
 from .correspondences import CORRESPONDENCES, Correspondence
@@ -128,7 +128,8 @@ def match_graphs(
         Pairs known beforehand, a vertex of A and one of B: numbers, or the names of networkx nodes.
     polish : bool, default=True
         Exchange pairs as long as that gains, from what each guess is rounded to as well as from W; then search around the best by
-        robust tabu search (Taillard 1991).
+        robust tabu search (Taillard 1991), and match all but the vertices that fit best anew (FAQ: Vogelstein et al. 2015), again
+        and again.
     solver, max_iter, tol
         As in `nonneg.factorize`; "paper" takes the printed rule, with the exponent of the theorem, from the first guess as it is.
         Other solvers start from the first guess with balanced rows and columns.
@@ -274,7 +275,7 @@ def _search(pair: Pair, found: list[_Found], count: int, generator: np.random.Ge
         if min(map(_error, results.values())) == 0 or is_interrupted():
             break
         _say(f"searching around what {one.start!r} led to")
-        permutation = searched(pair, one.permutation, generator)
+        permutation = regrown(pair, searched(pair, one.permutation, generator), generator)
         results[one.start] = replace(one, permutation=permutation, error=pair.error(permutation))
     return list(results.values())
 
