@@ -663,6 +663,13 @@ def test_text_is_the_path_of_a_file():
         MAKERS["NMF"]().fit(["the cat sat on the mat and saw another cat that sat on another mat", "a dog"])
 
 
+def test_a_graph_is_no_matrix():
+    networkx = pytest.importorskip("networkx")
+    for name in ("NMF", "SymmetricNMF"):
+        with pytest.raises(DataError, match=r"X is a graph of networkx, and a matrix is needed: networkx\.to_scipy_sparse_array"):
+            MAKERS[name]().fit(networkx.karate_club_graph())
+
+
 def test_a_start_for_a_factor_that_there_is_not(X):
     with pytest.raises(IncompatibleError, match="init gives a value for 'Q', which is not a factor of 'W H'"):
         MAKERS["NMF"](init={"Q": np.ones((2, 2))}).fit(X)

@@ -194,7 +194,12 @@ _WORDS = 3
 
 
 def refuse_name(X: Any) -> None:
-    """Refuse a text, or a list of texts, that is not the name of a file that can be opened here."""
+    """Refuse a graph, and texts that are not names of files that can be opened here."""
+    if hasattr(X, "is_directed") and hasattr(X, "adj"):
+        raise DataError(
+            "X is a graph of networkx, and a matrix is needed: networkx.to_scipy_sparse_array(X). "
+            "nonneg.graph.GraphClustering takes graphs."
+        )
     is_array = isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype.kind in "UO"
     names = [X] if isinstance(X, str) else list(X) if isinstance(X, list | tuple) or is_array else []
     if not names or not all(isinstance(name, str | os.PathLike) for name in names) or is_location(X):
