@@ -49,7 +49,7 @@ def _stopped(done: int, of: int, unfinished: Collection[int], is_unfinished: boo
 
 @contextmanager
 def told(session: Session) -> Iterator[None]:
-    """Work of which progress is shown; its beginning, duration and warnings are kept, and the warnings printed."""
+    """Show the progress of a fit, print its warnings, and write both, with its start and duration, into the result."""
     session.result["began"] = datetime.now().astimezone().isoformat(timespec="seconds")
     began, before = time.perf_counter(), session.result.get("warnings", [])
     with warnings.catch_warnings(record=True) as caught:

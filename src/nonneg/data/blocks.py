@@ -59,7 +59,7 @@ class Visited(NamedTuple):
 
 
 class Interrupted(KeyboardInterrupt):
-    """A reading that was not gone on with, because the user asked for it."""
+    """The user interrupted a pass over the data."""
 
 
 @dataclass

@@ -209,7 +209,7 @@ def check_weights(adjacency: Any, label: str, *, signed: bool = False) -> Any:
 
 
 def asymmetry(adjacency: Any) -> float:
-    """By how much weights differ from those of the way back; 0 where that is rounding."""
+    """The largest difference between the weights of an edge in its two directions; 0 if it is rounding."""
     difference = abs(adjacency - adjacency.T)
     most = float(difference.max()) if difference.shape[0] else 0.0
     return most if most > _ROUNDED * float(abs(adjacency).max()) else 0.0

@@ -336,7 +336,7 @@ def _given(array: Any, shape: tuple[int, int]) -> Correspondence:
 
 
 def _checked(array: Any, shape: tuple[int, int]) -> np.ndarray:
-    """A guess that was given, filled up until it is square."""
+    """The given start as a square matrix, with vertices added to the smaller graph."""
     n = max(shape)
     try:
         W = np.asarray(array)

@@ -226,8 +226,8 @@ def _slopes(X: Any, codes: np.ndarray) -> np.ndarray:
 def select_features(model: Any, count: int, names: Any = None) -> np.ndarray:
     """The features of a panel by which samples can be coded: the largest of each component.
 
-    The component of which least is covered so far, as a share of its squared length, has its largest feature added, until there are
-    enough. scPNMF takes the largest of all components, of which a weak one may have none.
+    Features are added one by one: each time the largest one of the component that the panel covers least, as a share of its squared
+    length. scPNMF takes the largest entries of all components together, so that a weak component may have none.
 
     Parameters
     ----------

@@ -103,7 +103,7 @@ class Source(ABC):
 
     @property
     def path(self) -> str:
-        """The file, for the system."""
+        """Path of the file."""
         return self.name
 
     def stamp(self) -> Hashable:

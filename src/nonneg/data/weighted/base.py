@@ -242,7 +242,7 @@ def settle(entries: Entries | sparse.csr_array, left: Array, right: Array, C: np
 
 
 def settled_by_sums(grams: np.ndarray, C: np.ndarray, left: Array, right: Array, prior: Array) -> np.ndarray:
-    """The same from sums over known entries, a column for each code: Σ lₖ rⱼ, a row for each k and j, and Σ x l."""
+    """The codes of `settle` from sums over known entries: `grams` has Σ lₖ rⱼ, `C` has Σ x l, each with a column for every code."""
     L, R = (np.asarray(part, dtype=np.float64) for part in (left, right.T))
     k, count = L.shape[1], grams.shape[1]
     known = grams.T.reshape(count, k, k)  # Σ lₐ r_b

@@ -349,7 +349,7 @@ def _evaluated(point: Point, word: Word, dtype: Any = None) -> Array:
 
 
 def _inner(point: Point, left: Word, right: Word, product: Word) -> Array:
-    """The product of two tall matrices, leftᵀ · right, in double precision, unless it is kept."""
+    """The product leftᵀ · right of two tall matrices: a cached one, or computed in double precision."""
     if canonical(product)[0] in point.known:
         return point.value(product)
     return multiplied_in_double(_evaluated(point, left).T, _evaluated(point, right))
