@@ -192,6 +192,10 @@ def of_checkout(path: Path, names: list[str]) -> dict[str, Any]:
 
 def write() -> None:
     FILE.write_text(json.dumps({"machine": machine(), "fits": measured(PINS, tell=True)}, indent=1, ensure_ascii=False) + "\n")
+    write_signatures()
+
+
+def write_signatures() -> None:
     SIGNATURES.write_text(json.dumps(signatures(), indent=1, ensure_ascii=False) + "\n")
 
 
@@ -199,15 +203,17 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="parts of the names of fits; all without")
     parser.add_argument("--write", action="store_true", help="record this tree")
+    parser.add_argument("--signatures", action="store_true", help="record the signatures of public names only")
     parser.add_argument("--golden", action="store_true", help="write model and checkpoint files of this version")
     parser.add_argument("--beside", type=Path, metavar="CHECKOUT", help="compare with another commit, on this machine")
     parser.add_argument("--json", action="store_true", help="print what these fits come to")
     given = parser.parse_args(arguments)
     importlib.import_module("nonneg.estimators")
     names = [name for name in PINS if not given.names or any(part in name for part in given.names)]
-    if given.write or given.golden:
-        (write if given.write else write_golden)()
-        return 0
+    for asked, record in ((given.write, write), (given.signatures, write_signatures), (given.golden, write_golden)):
+        if asked:
+            record()
+            return 0
     if given.json:
         print(json.dumps(measured(names)))
         return 0
