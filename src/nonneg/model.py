@@ -246,7 +246,7 @@ class Model:
         if self.signed:
             raise IncompatibleError(
                 f"{' and '.join(sorted(self.signed))} may be negative, and weights, or missing values, are for matrices that are "
-                "not. Fill in what is missing first, or use factors without negative entries."
+                "not. Fill in missing values first, or use factors without negative entries."
             )
 
     def _given(self, constraints: Mapping[str, str | Constraint | None] | None) -> dict[str, Constraint]:

@@ -780,7 +780,7 @@ class TestWhatGoesWrong:
         """There are no data; it is the output that is complained about."""
         fails("fit", "nothing.csv", "-r", "2", "-o", "no/such/folder.nonneg", cwd=tmp_path, match="is not a folder")
         fails("fit", "nothing.csv", "-r", "2", "--report", ".", cwd=tmp_path, match="is a folder")
-        fails("fit", "nothing.csv", "-r", "2", "--components", "parts.docx", cwd=tmp_path, match="told by the end of the name")
+        fails("fit", "nothing.csv", "-r", "2", "--components", "parts.docx", cwd=tmp_path, match="end of the name tells the kind")
         fails("fit", "nothing.csv", "-r", "2", "--report", "page.pdf", cwd=tmp_path, match="A page to write is called")
         fails("rank", "nothing.csv", "-r", "2", "--plot", "ranks.doc", cwd=tmp_path, match="A plot to write is called")
 

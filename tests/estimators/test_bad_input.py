@@ -259,14 +259,14 @@ def test_factors_that_do_not_fit(name, X, no_work):
     """The message says which factor, and what it would have to be."""
     for factor, array in (start := given_start(name, 20, 12, 3)).items():
         for wrong in (array[:-1], array[:, :-1]):
-            refused(MAKERS[name](init=start | {factor: wrong}), X, rf"init\['{factor}'\] has shape .*is what is needed here")
+            refused(MAKERS[name](init=start | {factor: wrong}), X, rf"init\['{factor}'\] has shape .*is needed here")
 
 
 @pytest.mark.parametrize("name", WITH_ARRAY_INIT)
 def test_an_array_that_does_not_fit(name, X, no_work):
     array = array_start(name, given_start(name, 20, 12, 3))
     for wrong in (array[:-1], array[:, :-1], array.T):
-        expected = rf"init has shape {re.escape(str(wrong.shape))}, but {re.escape(str(array.shape))} is what is needed here"
+        expected = rf"init has shape {re.escape(str(wrong.shape))}, but {re.escape(str(array.shape))} is needed here"
         refused(MAKERS[name](init=wrong), X, expected)
 
 
@@ -361,7 +361,7 @@ def test_those_that_take_nothing_observed_say_so(cls, X, no_work):
 
 def test_sparse_data_are_not_filled_in(X, no_work):
     for estimator in (NMFImputer(2), NMFImputer(estimator=NMF(2))):
-        refused(estimator, sparse.csr_array(X), "X is sparse, and what is filled in is dense")
+        refused(estimator, sparse.csr_array(X), "X is sparse, and filled entries are dense")
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

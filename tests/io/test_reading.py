@@ -405,7 +405,7 @@ class TestImages:
             FileError, match=r"The folder .* holds face3\.webp, which is no image \(.*\) and 1 more that are none\."
         ):
             read(folder)
-        with pytest.raises(FileError, match=r"faces\.zip holds faces/face3\.webp, which is no image \(.*\)\. Move what is none"):
+        with pytest.raises(FileError, match=r"faces\.zip holds faces/face3\.webp, which is no image \(.*\)\. Move the others"):
             read(archive)
 
     @pytest.mark.parametrize("opened", [read, open_data])
@@ -554,7 +554,7 @@ class TestWriting:
             files.check_writable(tmp_path / "no" / "X.csv")
         with pytest.raises(IsADirectoryError):
             files.check_writable(tmp_path)
-        with pytest.raises(FileError, match="told by the end of the name"):
+        with pytest.raises(FileError, match="end of the name tells the kind"):
             write(table(), tmp_path / "X.docx")
 
     def test_missing_libraries_are_named(self, tmp_path, monkeypatch):

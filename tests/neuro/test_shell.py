@@ -78,11 +78,11 @@ def test_more_parts_than_subjects(table):
 @pytest.mark.parametrize(
     ("option", "name", "said"),
     [
-        ("--atlas", "atlas.label.gii", "GIFTI can be written where features are vertices"),
+        ("--atlas", "atlas.label.gii", "GIFTI can be written if features are vertices"),
         ("--atlas", "atlas.csv", "an atlas is an image, of these data .nii or .nii.gz; --labels writes the same as a table"),
-        ("--components", "parts.dscalar.nii", "CIFTI-2 can be written where features are vertices"),
-        ("--loadings", "loadings.nii.gz", "NIfTI can be written where features are voxels"),
-        ("--labels", "labels.nii.gz", "NIfTI can be written where features are voxels"),
+        ("--components", "parts.dscalar.nii", "CIFTI-2 can be written if features are vertices"),
+        ("--loadings", "loadings.nii.gz", "NIfTI can be written if features are voxels"),
+        ("--labels", "labels.nii.gz", "NIfTI can be written if features are voxels"),
     ],
 )
 def test_outputs_that_do_not_suit_are_refused_before_the_fit(option, name, said, table, monkeypatch):

@@ -940,7 +940,7 @@ def test_nothing_is_said_of_ranks_that_were_not_scanned():
 @pytest.mark.parametrize("content", ["[]", "null", '{"version": 2}', '{"version": 5, "seed": 0, "criteria": null}'])
 def test_a_folder_whose_description_is_damaged(content, tmp_path):
     (tmp_path / "scan.json").write_text(content)
-    with pytest.raises(DataError, match="cannot be read as what a scan is about"):
+    with pytest.raises(DataError, match="cannot be read as the subject of a scan"):
         rank_scan(NMF(), mixed(2), [1], random_state=0, folder=tmp_path)
 
 

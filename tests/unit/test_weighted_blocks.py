@@ -482,7 +482,7 @@ def test_weights_that_change_are_noticed(tmp_path, stored):
     data = read_weighted(stored(X, "file"), weights=tmp_path / "V.npy")
     data.power_sum(2)
     np.save(tmp_path / "V.npy", V[:30])
-    with pytest.raises(DataError, match=r"weights of X are not what they were\. .*V\.npy has changed"):
+    with pytest.raises(DataError, match=r"weights of X have changed\. .*V\.npy has changed"):
         data.in_units(2.0).power_sum(2)
 
 

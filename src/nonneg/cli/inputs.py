@@ -83,8 +83,8 @@ def _tell_of_empty_samples(session: Session, table: Table) -> None:
     unknown, zeros = table.empty_samples()
     if len(unknown):
         session.note(
-            f"{table.samples_in_words(unknown)} without any known value: it has no loadings of its own, and what is written "
-            "for it is the mean of the fit, or zero. Leave it out."
+            f"{table.samples_in_words(unknown)} without any known value: it has no loadings of its own, and gets the "
+            "mean of the fit, or zero. Leave it out."
         )
     if len(zeros):
         session.note(f"{table.samples_in_words(zeros)} with zeros only, of which nothing can be learned. Is that meant?")
@@ -94,8 +94,8 @@ def tell_of_many_parts(session: Session, table: Table, parts: int) -> None:
     """Warn of more parts than samples."""
     if parts > table.shape[0]:
         session.note(
-            f"{parts} parts are more than the {table.shape[0]} samples: a part for each would reproduce all of them, and what more "
-            "parts show is arbitrary. Use fewer, or --transpose where the file has features in rows."
+            f"{parts} parts are more than the {table.shape[0]} samples: a part for each would reproduce all of them, and more "
+            "are arbitrary. Use fewer, or --transpose if the file has features in rows."
         )
 
 

@@ -86,7 +86,7 @@ missing = click.option(
     type=click.Choice(["raise", "ignore"]),
     default="raise",
     show_default=True,
-    help="What to do about cells that are empty, or NaN: name the first one, or fit the others.",
+    help="Treatment of cells that are empty, or NaN: name the first one, or fit the others.",
 )
 device = click.option(
     "--device",
@@ -103,7 +103,7 @@ negative = click.option(
     type=click.Choice(["raise", "clip"]),
     default="raise",
     show_default=True,
-    help="What to do about cells below zero: name the first one, or take them as 0 and say how many there are.",
+    help="Treatment of cells below zero: name the first one, or take them as 0 and say how many there are.",
 )
 checkpoint = file_option(
     "--checkpoint", help="Write down here how far the fit is, once a minute; the same command goes on from there."

@@ -181,7 +181,7 @@ class Session:
     def left(self) -> str:
         """Results of an interrupted command."""
         if self.written:
-            return f"stopped; what was written by then is whole: {', '.join(self.written.values())}."
+            return f"stopped; the files written so far are whole: {', '.join(self.written.values())}."
         return "stopped before there was anything to save."
 
     def finish(self) -> None:

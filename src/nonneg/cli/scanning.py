@@ -95,7 +95,7 @@ def scanned(
         except Stopped as stopped:
             scan = stopped.solution
             raise
-    at = f" What was measured is in {keep}; the same command goes on from there." if keep else ""
+    at = f" The measurements are in {keep}; the same command goes on from there." if keep else ""
     if scan is None:
         raise KeyboardInterrupt(f"stopped before any rank was measured.{at}")
     if session.interrupted:

@@ -90,7 +90,7 @@ def check_finite(data: Data, name: str) -> None:
     both = f" ({count - infinite} NaN, {infinite} infinite)" if 0 < infinite < count else ""
     raise DataError(
         f"{name} has {count} entr{'y' if count == 1 else 'ies'} that {'is' if count == 1 else 'are'} not finite{both}, the first "
-        f"({value}) at {place}. Infinite ones cannot be approximated. Where NaN stands for what is missing, missing='ignore' "
+        f"({value}) at {place}. Infinite ones cannot be approximated. If NaN stands for missing values, missing='ignore' "
         "approximates the others and leaves these out; or drop those rows or columns, or fill them in first."
     )
 
@@ -173,8 +173,9 @@ def refuse_text_columns(X: Any, error: Exception | None = None) -> None:
             found.append(f"{name!r} ({_first_text(values)})")
     if found:
         raise DataError(
-            f"X cannot be read as a matrix of numbers: it holds text, or what else is no number, in column{'s' * (len(found) > 1)} "
-            f"{listed(found)}. Drop what is no feature, X.drop(columns=...), or turn it into numbers."
+            "X cannot be read as a matrix of numbers: it holds text, or other cells that are no numbers, in "
+            f"column{'s' * (len(found) > 1)} {listed(found)}. Drop columns that are no features, X.drop(columns=...), or make "
+            "them numbers."
         ) from error
 
 

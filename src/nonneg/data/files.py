@@ -156,7 +156,7 @@ class RowsOfFile:
     def __getitem__(self, rows: Any) -> Any:
         change = self.source.changed(self._stamp)
         if change is not None:
-            raise DataError(f"The weights of X are not what they were. {change}")
+            raise DataError(f"The weights of X have changed. {change}")
         if not isinstance(rows, slice):
             return read_or_say(self.source, lambda: self.source.read_some(rows), int(min(rows, default=0)))
         found = read_or_say(self.source, lambda: self.source.read(rows.start, rows.stop), rows.start)

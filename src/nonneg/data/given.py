@@ -64,8 +64,8 @@ class Observed:
     def __init__(self, values: Any) -> None:
         if not sparse.issparse(values):
             raise DataError(
-                "Observed takes a SciPy sparse array, whose stored entries are what is known; got an object of type "
-                f"{type(values).__name__}. In a dense array NaN stands for what is missing."
+                "Observed takes a SciPy sparse array, whose stored entries are the known ones; got an object of type "
+                f"{type(values).__name__}. In a dense array NaN stands for missing entries."
             )
         self.values = values
 

@@ -60,7 +60,7 @@ def open_data(
     (3, 15)
     """
     if blocks not in ("samples", "features"):
-        raise IncompatibleError(f"blocks must be 'samples' or 'features', what the rows of the file are; got {blocks!r}.")
+        raise IncompatibleError(f"blocks must be 'samples' or 'features', the rows of the file; got {blocks!r}.")
     if block_bytes is not None and not is_count(block_bytes, 1):
         raise IncompatibleError(f"block_bytes must be an int of at least 1; got {block_bytes!r}.")
     source = open_source(where, key)
@@ -215,7 +215,7 @@ def refuse_name(X: Any) -> None:
         )
     of_list = "" if isinstance(X, str) else f"In a list of {len(names)}, "
     raise DataError(
-        f"{of_list}{unknown!r} is no file that is there, nor does its name tell what kind it is. Known are {', '.join(KINDS)}, and "
+        f"{of_list}{unknown!r} is no file, and its name ends like no kind of file. Known are {', '.join(KINDS)}, and "
         "lists of these, the row blocks of one matrix. Other files are read first: nonneg.files.read(path).values; of images and "
         "NIfTI volumes it takes a list, one sample each."
     )

@@ -108,7 +108,7 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
     ignores = missing == "ignore"
     if isinstance(X, Gram | Signed | Sketch):
         if weights is not None:
-            raise DataError(f"{name} is given by a {type(X).__name__}, without its entries, and these are what weights are for.")
+            raise DataError(f"{name} is given by a {type(X).__name__}, without its entries, and weights are for entries.")
         return X
     X = opened(matrix_of(X))
     X = with_nan(X) if ignores else X

@@ -48,7 +48,7 @@ _PENALTY = (
     "nonneg.constraints.Sparse is one for any factor of Factorization."
 )
 _ELSEWHERE = {
-    "beta_loss": "What scikit-learn calls beta_loss is divergence here, with the same names and numbers.",
+    "beta_loss": "scikit-learn's beta_loss is divergence here, with the same names and numbers.",
     "alpha_W": _PENALTY,
     "alpha_H": _PENALTY,
     "l1_ratio": _PENALTY,
@@ -170,7 +170,7 @@ class Parameters(KnownParameters, ABC):
             if shape != shapes.get(name, shape):
                 is_start = not isinstance(self._init, Mapping) and name in model.learned
                 wanted, was = (shapes[name], shape) if not is_start else (self._start_shape(shapes[name]), np.shape(self._init))
-                raise ShapeError(f"init{'' if is_start else f'[{name!r}]'} has shape {was}, but {wanted} is what is needed here.")
+                raise ShapeError(f"init{'' if is_start else f'[{name!r}]'} has shape {was}, but {wanted} is needed here.")
 
     def _get_solver(self) -> tuple[str | Solver, Procedure]:
         """The solver and the options of its run."""
@@ -180,7 +180,7 @@ class Parameters(KnownParameters, ABC):
         if is_one_of(solver, SOLVERS_OF_SCIKIT_LEARN):
             ours = SOLVERS_OF_SCIKIT_LEARN[str(solver)]
             warnings.warn(
-                f"{type(self).__name__}: solver={solver!r} of scikit-learn is solver={ours!r} here; 'auto' takes what is quickest.",
+                f"{type(self).__name__}: solver={solver!r} of scikit-learn is solver={ours!r} here; 'auto' takes the quickest.",
                 UserWarning,
                 stacklevel=users_line(),
             )

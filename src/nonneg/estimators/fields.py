@@ -266,7 +266,7 @@ ABOUT: dict[str, Any] = {
 def check_about(about: Any) -> None:
     """Refuse fields that the command line does not store beside an estimator."""
     if not fits(about, dict[str, Any]):
-        raise FileError(f"What is stored beside the estimator must be a dict with text for keys; got {shown(about)}.")
+        raise FileError(f"Fields stored beside the estimator must be a dict with text for keys; got {shown(about)}.")
     for name, hint in ABOUT.items():
         if name in about and not fits(about[name], hint):
             raise FileError(f"about[{name!r}] must be of type {getattr(hint, '__name__', hint)}; got {shown(about[name])}.")

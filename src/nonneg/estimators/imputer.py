@@ -118,7 +118,7 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEs
     True
     """
 
-    _in_memory_because: ClassVar[str] = "it looks for what is missing in it"
+    _in_memory_because: ClassVar[str] = "it looks for missing entries in it"
 
     n_components: Rank = "auto"
     _: KW_ONLY
@@ -238,7 +238,7 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEs
         values = read_samples(self, with_nan(X), reset=reset, allows_nan=True)
         if sparse.issparse(values):
             raise IncompatibleError(
-                "X is sparse, and what is filled in is dense: give X as a dense array, with NaN where something is missing."
+                "X is sparse, and filled entries are dense: give X as a dense array, with NaN where something is missing."
             )
         return np.asarray(values)
 

@@ -59,7 +59,7 @@ def read_graph(graph: Any, label: str = "the graph", *, signed: bool = False) ->
         Whether weights may be negative.
     """
     if not isinstance(label, str):
-        raise IncompatibleError(f"label must be a str, what to call the graph in an error; got {label!r}.")
+        raise IncompatibleError(f"label must be a str, the name of the graph in errors; got {label!r}.")
     if not isinstance(signed, bool | np.bool_):
         raise IncompatibleError(f"signed must be True or False; got {signed!r}.")
     if isinstance(graph, str | os.PathLike):
@@ -170,13 +170,13 @@ def looks_like_edges(graph: Any) -> bool:
 
 
 def edges_given(graph: Any, label: str) -> str:
-    """What to do with edges where their matrix is needed."""
+    """The advice for a list of edges in place of a matrix; "" if it is none."""
     table = _as_array(graph)
     if table.dtype.kind in "USO":
         add = "add_weighted_edges_from" if table.shape[1] == 3 else "add_edges_from"
         return (
-            f"{label} has shape {table.shape} and looks like a list of edges between vertices with names; what is needed is a "
-            f"graph or its adjacency matrix. Make one: graph = networkx.Graph(); graph.{add}(edges)."
+            f"{label} has shape {table.shape} and looks like a list of edges between vertices with names. Give a graph or its "
+            f"adjacency matrix. Make one: graph = networkx.Graph(); graph.{add}(edges)."
         )
     across = table.shape[1] not in (2, 3)
     ends = table if across else table[:, :2].T
@@ -184,7 +184,7 @@ def edges_given(graph: Any, label: str) -> str:
     weights = "edges[:, 2]" if not across and table.shape[1] == 3 else f"numpy.ones({count})"
     rows = "edges" if across else "edges[:, :2].T"
     return (
-        f"{label} has shape {table.shape} and looks like a list of {count} edges; what is needed is the adjacency matrix, here of "
+        f"{label} has shape {table.shape} and looks like a list of {count} edges; the adjacency matrix is needed, here of "
         f"{n} × {n}. Make one: A = scipy.sparse.coo_array(({weights}, {rows}.astype(int)), shape=({n}, {n})); A = A + A.T, if each "
         "edge is listed once."
     )

@@ -168,8 +168,7 @@ def _common_kind(paths: Sequence[Path]) -> Kind:
         strays = [(path, kind.name) for path, kind in zip(paths, kinds, strict=True) if kind.name != usual]
         shown = ", ".join(f"{path} ({name})" for path, name in strays[:3]) + (", …" if len(strays) > 3 else "")
         raise FileError(
-            f"Files that are read together have to be of one kind: {shown}; of {usual} there are {count}. Leave out "
-            "what is not meant."
+            f"Files that are read together have to be of one kind: {shown}; of {usual} there are {count}. Leave out the others."
         )
     if not kinds[0].several:
         raise FileError(
@@ -214,7 +213,7 @@ def kind_to_write(path: Path_) -> Kind:
         if kind.is_written_to(name):
             return kind
     known = sorted({suffix for kind in KINDS if kind.writes for suffix in kind.suffixes})
-    raise FileError(f"{path}: what to write is told by the end of the name, which can be {', '.join(known)}.")
+    raise FileError(f"{path}: the end of the name tells the kind of file to write; known ends are {', '.join(known)}.")
 
 
 def kind_of(path: Path_, *, graph: bool = False) -> Kind:

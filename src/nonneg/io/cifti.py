@@ -60,7 +60,7 @@ class CIFTI(Vertices):
         super().check_layout(layout)
         assert layout is not None
         if layout.header is None or not layout.header.tobytes().lstrip().startswith((b"<?xml", b"<CIFTI")):
-            raise FileError("CIFTI-2 can be written where features are grayordinates: of what was fitted to CIFTI-2.")
+            raise FileError("CIFTI-2 can be written if features are grayordinates: of fits to CIFTI-2.")
 
     def image_of(self, layout: Layout, maps: np.ndarray, path: Path | None = None) -> Any:
         cifti2 = needed("nibabel.cifti2", "neuro", "Writing CIFTI")

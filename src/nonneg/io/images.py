@@ -71,7 +71,7 @@ def _images_among(names: Iterable[str], label: str) -> list[str]:
     if images and others:
         more = f" and {len(others) - 1} more that are none" if len(others) > 1 else ""
         raise FileError(
-            f"{label} holds {others[0]}, which is no image ({', '.join(_ENDINGS)}){more}. Move what is none, or list the images."
+            f"{label} holds {others[0]}, which is no image ({', '.join(_ENDINGS)}){more}. Move the others, or list the images."
         )
     return images
 

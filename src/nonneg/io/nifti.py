@@ -93,7 +93,7 @@ class NIfTI(Kind):
     def check_layout(self, layout: Layout | None) -> None:
         """Refuse tables whose features are no voxels."""
         if layout is None or not layout.is_volume:
-            raise FileError("NIfTI can be written where features are voxels: of what was fitted to volumes.")
+            raise FileError("NIfTI can be written if features are voxels: of fits to volumes.")
 
     def write(self, table: Table, path: Path) -> None:
         self.check_layout(table.layout)

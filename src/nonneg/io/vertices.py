@@ -90,7 +90,7 @@ class Vertices(Kind):
     def check_layout(self, layout: Layout | None) -> None:
         """Refuse tables whose features are no vertices."""
         if layout is None or len(layout.shape) != 1:
-            raise FileError(f"{self.name} can be written where features are vertices: of what was fitted to surfaces.")
+            raise FileError(f"{self.name} can be written if features are vertices: of fits to surfaces.")
 
     def write(self, table: Table, path: Path) -> None:
         layout = table.layout

@@ -33,7 +33,7 @@ def ranks(found: Mapping[str, Any]) -> Section:
         charts.append(chart(partial(draw_curves, curves), f"{label}."))
     columns = found["columns"]
     rows = [[_shown(values[number]) for values in columns.values()] for number in range(len(columns["rank"]))]
-    numbers = Table("What each criterion says about each rank", tuple(columns), rows)
+    numbers = Table("Criteria by rank", tuple(columns), rows)
     return Section("Ranks", [Text(found["why"]), *charts, Folded("The numbers", numbers)])
 
 

@@ -116,7 +116,7 @@ def strategy(subject: Subject) -> Section | None:
     if found is None:
         return None
     return Section(
-        "How it was fitted", [Table("As nonneg.explain prints it, with what each stage took", ("", "", "why"), found.lines)]
+        "How it was fitted", [Table("As nonneg.explain prints it, with the time of each stage", ("", "", "why"), found.lines)]
     )
 
 

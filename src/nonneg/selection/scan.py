@@ -112,7 +112,7 @@ def rank_scan(
     try:
         found = work.done(n_jobs)
     except KeyboardInterrupt:
-        stopped = Stopped("The scan was interrupted; `solution` is what was measured, where that is a whole rank.")
+        stopped = Stopped("The scan was interrupted; `solution` has the measurements of whole ranks.")
         part = work.so_far()
         if part is not None:
             stopped.solution = RankScan(*part, most=limits, note=f"{note} {work.how_far(part)}")
@@ -182,7 +182,7 @@ def _usual(subject: Subject) -> tuple[list[str], str]:
         reasons = "; ".join(f"not by {name!r}, since {(why or '').partition(';')[0]}" for name, why in obstacles.items())
         able = ", ".join(repr(name) for name, criterion in NAMES.items() if criterion().obstacle(subject) is None)
         instead = f"These can judge it: {able}." if able else "Nor is there another criterion for it."
-        raise IncompatibleError(f"The rank of {subject.name} cannot be judged by what is usual: {reasons}. {instead}")
+        raise IncompatibleError(f"The rank of {subject.name} cannot be judged by the usual criteria: {reasons}. {instead}")
     why = (obstacles["gabriel"] or "").partition(";")[0]
     return [name], f" Judged by {_INSTEAD[name]}, as no blocks can be held out: {why}." if why else ""
 

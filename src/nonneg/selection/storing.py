@@ -66,10 +66,10 @@ class Store:
         try:
             before = json.loads(about.read_text(encoding="utf8"))
         except (OSError, ValueError, RecursionError) as error:
-            raise DataError(f"{about} cannot be read as what a scan is about: {error}") from error
+            raise DataError(f"{about} cannot be read as the subject of a scan: {error}") from error
         hints = {"version": int, "seed": int, "criteria": dict[str, Any]}
         if not isinstance(before, dict) or not all(fits(before.get(name), hint) for name, hint in hints.items()):
-            raise DataError(f"{about} cannot be read as what a scan is about: parts of it are missing. Use another folder.")
+            raise DataError(f"{about} cannot be read as the subject of a scan: parts of it are missing. Use another folder.")
         if before.get("version") != VERSION:
             raise DataError(
                 f"{about} has format {before.get('version')}, of another version of nonneg, whose measurements are not these; "

@@ -184,7 +184,7 @@ class CheckpointFile:
         with altered_runs_refused(str(self.path)):
             there, seeds, blobs = json.loads(stored.read("identity")), stored.read("seeds"), _blobs(stored)
             if not isinstance(there, dict) or not fits(seeds, list[int]) or min(seeds, default=0) < 0:
-                raise DataError("it has no seeds, or does not say what it is of")
+                raise DataError("it has no seeds, or does not name its fit")
         differing = [
             f"{name} is {_in_words(name, there.get(name))} there, and {_in_words(name, self.identity.get(name))} here"
             for name in dict.fromkeys([*there, *self.identity])

@@ -37,7 +37,7 @@ MODELS = Registered("--model", _models)
 
 @shell_command("cocluster")
 @click.argument("data", nargs=-1, required=True, type=PATH)
-@click.option("-m", "--model", type=MODELS, default="biornm3f", show_default=True, help="What to fit.")
+@click.option("-m", "--model", type=MODELS, default="biornm3f", show_default=True, help="Model to fit.")
 @click.option(
     "-r",
     "--rank",

@@ -38,7 +38,7 @@ MODELS = Registered("--model", _models)
 
 @shell_command("fit")
 @click.argument("data", nargs=-1, required=True, type=PATH)
-@click.option("-m", "--model", type=MODELS, default="opnmf", show_default=True, help="What to fit.")
+@click.option("-m", "--model", type=MODELS, default="opnmf", show_default=True, help="Model to fit.")
 @click.option(
     "-r",
     "--rank",

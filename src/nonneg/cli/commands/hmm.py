@@ -20,7 +20,7 @@ from ..running import Session
     type=click.Choice(["auto", "characters", "words"]),
     default="auto",
     show_default=True,
-    help="What the symbols of a line are; auto is words where a line has spaces in it.",
+    help="Symbols of a line; auto takes words if a line has spaces in it.",
 )
 @click.option("--pairs", is_flag=True, help="The file is a square table: how often each symbol follows each.")
 @seed

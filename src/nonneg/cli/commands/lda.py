@@ -48,8 +48,8 @@ def command(session: Session, /, data: tuple[Path, ...], label: str | None, clas
     if len(set(y)) == len(y) > 1:
         where = f"The column {label!r}" if label else str(classes)
         raise FileError(
-            f"{where} has a class of its own for each of the {len(y)} samples, such as {str(y[0])!r}. A class is what several "
-            "samples have in common."
+            f"{where} has a class of its own for each of the {len(y)} samples, such as {str(y[0])!r}. A class is a value "
+            "that several samples share."
         )
     try:
         fitting.fitted(session, estimator, table.values, y)

@@ -30,7 +30,7 @@ def _constraints(function: Any) -> Any:
 @click.argument("form")
 @click.option("--divergence", default="euclidean", show_default=True, help="euclidean, kl, itakura-saito, … or a number.")
 @_constraints
-@click.option("--data", default="X", show_default=True, help="What the form calls the data.")
+@click.option("--data", default="X", show_default=True, help="Name of the data in the form.")
 @click.pass_obj
 def command(session: Session, /, form: str, divergence: str, data: str, **given: tuple[str, ...]) -> None:
     """Print the objective and the update rules that follow from FORM, a product of matrices.

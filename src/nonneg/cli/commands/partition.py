@@ -16,7 +16,7 @@ from ..running import Session
 @click.option("-k", "--parts", default="auto", show_default=True, help="How many parts. auto: 2-12, by a scan.")
 @click.option("--method", help="auto, block-model, refined, onl, sqrt-onl, nsc, kernel-pnmf, kernel-kmeans, pod, …")
 @click.option("--similarity", help="adjacency, modularity, normalized, random-walk, …")
-@click.option("--symmetrize", type=click.Choice(["mean", "max"]), help="What to do with a directed graph.")
+@click.option("--symmetrize", type=click.Choice(["mean", "max"]), help="Treatment of a directed graph.")
 @click.option("--restarts", type=int, help="Starts of each kind.")
 @seed
 @assignments

@@ -46,7 +46,7 @@ CRITERIA = Registered("--criterion", _criteria)
 
 @shell_command("rank")
 @click.argument("data", nargs=-1, required=True, type=PATH)
-@click.option("-m", "--model", type=MODELS, default="opnmf", show_default=True, help="What to fit.")
+@click.option("-m", "--model", type=MODELS, default="opnmf", show_default=True, help="Model to fit.")
 @click.option(
     "-r",
     "--rank",
@@ -61,7 +61,7 @@ CRITERIA = Registered("--criterion", _criteria)
     "criteria",
     multiple=True,
     type=CRITERIA,
-    help="What to judge by; of several, the first decides.",
+    help="Criterion; of several, the first decides.",
 )
 @click.option("--divergence", help="euclidean, kl, itakura-saito, … or a number b for the β-divergence.")
 @strata
@@ -73,7 +73,7 @@ CRITERIA = Registered("--criterion", _criteria)
 @missing
 @negative
 @device
-@file_option("-o", "--out", kind="table", help="Write what each criterion says about each rank: .csv, .parquet, …")
+@file_option("-o", "--out", kind="table", help="Write the measures of each criterion at each rank: .csv, .parquet, …")
 @file_option("--plot", kind="plot", help="Draw the curve: .png, .svg, .pdf.")
 @report
 @click.pass_obj

@@ -14,7 +14,7 @@ from ..running import Session
 @shell_command("report")
 @click.argument("model", type=PATH)
 @click.option(
-    "--data", multiple=True, type=PATH, help="What it was fitted to, for what is not in the model; several times for several."
+    "--data", multiple=True, type=PATH, help="The data of the fit, for sections that need them; several times for several."
 )
 @reading
 @negative

@@ -96,7 +96,7 @@ def _of_path(path: Path, key: str | None) -> Source:
         kind = "parquet"
     if kind is None:
         raise DataError(
-            f"{path}: what kind of file that is cannot be told from its name. Known are {', '.join(KINDS)}. Tables of text, as "
+            f"{path}: its name tells no kind of file. Known are {', '.join(KINDS)}. Tables of text, as "
             ".csv, are to be read first: pandas.read_csv, or nonneg.files.read(path).values, which knows other kinds, too, and "
             "takes a list of images or NIfTI volumes, one sample each."
         )

@@ -111,7 +111,7 @@ def of_handle(handle: Any, key: str | None) -> Source | None:
         return None
     if handle.mode == "c":
         raise DataError(
-            f"An array that is mapped from {handle.filename} with mode='c' may differ from the file, which is what would be read. "
+            f"An array that is mapped from {handle.filename} with mode='c' may differ from the file, which would be read. "
             "Map it with mode='r', or give the path."
         )
     in_rows, in_columns = handle.flags.c_contiguous, handle.flags.f_contiguous
