@@ -657,7 +657,7 @@ def test_what_is_no_matrix_is_called_so(X):
 
 
 def test_text_is_the_path_of_a_file():
-    with pytest.raises(DataError, match="'X' is no file that is there"):
+    with pytest.raises(DataError, match="'X' is no file"):
         MAKERS["NMF"]().fit("X")
     with pytest.raises(DataError, match=r"X is a list of 2 texts, as 'the cat sat .* …'\. Their words are counted first"):
         MAKERS["NMF"]().fit(["the cat sat on the mat and saw another cat that sat on another mat", "a dog"])

@@ -200,7 +200,7 @@ NEEDS_MEMORY = {
     "TruncatedNonnegativeSVD": "singular vectors",
     "NonnegativeLDA": "one class at a time",
     "NonnegativeKernelFDA": "one class at a time",
-    "NMFImputer": "looks for what is missing",
+    "NMFImputer": "looks for missing entries",
 }
 OF_SEQUENCES = {"NNMFHMM", "QNMFHMM"}
 
@@ -689,7 +689,7 @@ def test_refusals(tmp_path, plain):
     with pytest.raises(IncompatibleError, match="block_bytes must be"):
         open_data(plain[0], block_bytes=0)
     (tmp_path / "X.txt").write_text("1 2")
-    with pytest.raises(DataError, match=r"what kind of file.*pandas\.read_csv"):
+    with pytest.raises(DataError, match=r"tells no kind of file.*pandas\.read_csv"):
         open_data(tmp_path / "X.txt")
     np.save(tmp_path / "line.npy", np.ones(5))
     with pytest.raises(DataError, match=r"has shape \(5,\)"):

@@ -80,7 +80,7 @@ def test_data_where_they_lie(tmp_path):
         page = page_of(model, tmp_path, where)
         assert "30 samples × 8 features" in page
         assert "The data, reordered" in page
-    with pytest.raises(DataError, match="'X' is no file that is there"):
+    with pytest.raises(DataError, match="'X' is no file"):
         model.report(tmp_path / "page.html", "X")
 
 

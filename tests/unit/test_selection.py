@@ -462,7 +462,7 @@ def test_files_are_to_be_read_first(tmp_path):
 
 
 def test_too_little_to_judge_by_what_is_usual():
-    with pytest.raises(IncompatibleError, match=r"by what is usual: not by 'gabriel', since .*; not by 'halves', since"):
+    with pytest.raises(IncompatibleError, match=r"by the usual criteria: not by 'gabriel', since .*; not by 'halves', since"):
         rank_scan(NMF(), mixed(2)[:2, :2], [1, 2])
 
 

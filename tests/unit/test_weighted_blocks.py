@@ -217,7 +217,7 @@ def test_weights_in_a_file_for_data_in_memory(tmp_path):
                 np.testing.assert_allclose(model.fit(X, weights=weights, **more).components_, expected, rtol=1e-9)
         with pytest.raises(DataError, match=r"sample_weight must be one number for each sample, in memory.*numpy\.load"):
             model.fit(X, sample_weight=str(tmp_path / "V.npy"))
-        with pytest.raises(DataError, match=r"'weights' is no file that is there"):
+        with pytest.raises(DataError, match=r"'weights' is no file"):
             model.fit(X, weights="weights")
 
 
