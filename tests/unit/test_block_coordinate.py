@@ -9,7 +9,7 @@ from nonneg.data import read_data
 from nonneg.data.projection import Projection
 from nonneg.exceptions import DataError, IncompatibleError
 from nonneg.kernels.coordinates import linear_rows
-from nonneg.kernels.projective import Projective, coordinate_rows
+from nonneg.kernels.projective import Projective, coordinate_rows, steps_of
 from nonneg.solve.starts.batch import _merging
 
 
@@ -48,7 +48,7 @@ def test_a_component_without_curvature_stays(rng):
 @pytest.mark.parametrize("penalty", [0.0, 0.3])
 def test_no_sweep_raises_the_objective_and_the_number_is_that_of_the_factor(xp, penalty, rng):
     R, F = rng.random((41, 9)), rng.random((3, 41, 4)) * np.array([1e-3, 1.0, 1e3])[:, None, None]
-    descent = Projective(xp, xp.asarray(R), coordinate_rows(xp), 4, 2, penalty)
+    descent = Projective(xp, xp.asarray(R), steps_of(xp), 4, 2, penalty)
     progress, before = descent.begin(xp.asarray(F), 0.7), np.inf
     for _ in range(40):
         progress = descent.advance(progress)
@@ -61,7 +61,7 @@ def test_no_sweep_raises_the_objective_and_the_number_is_that_of_the_factor(xp, 
 
 def test_points_of_a_batch_do_not_change_each_other(rng):
     R, F = rng.random((20, 6)), rng.random((2, 20, 3))
-    descent = Projective(np, R, coordinate_rows(np), 3, 2)
+    descent = Projective(np, R, steps_of(np), 3, 2)
     both, alone = descent.begin(F, 0.7), descent.begin(F[1], 0.7)
     for _ in range(5):
         both, alone = descent.advance(both), descent.advance(alone)

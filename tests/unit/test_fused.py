@@ -15,6 +15,9 @@ from nonneg.data import device  # noqa: E402
 from nonneg.data.steps import Request  # noqa: E402
 from nonneg.divergences import Alpha, Beta, Gamma  # noqa: E402
 from nonneg.kernels import fused  # noqa: E402
+from nonneg.kernels.projective import steps_of  # noqa: E402
+
+torch_namespace = pytest.importorskip("array_api_compat.torch")
 
 
 @pytest.fixture(autouse=True)
@@ -100,7 +103,7 @@ def test_fits_by_the_kernels_equal_fits_without(divergence: Any, form: str, monk
 def test_coordinate_rows_moves_every_entry_to_its_minimum(r: int) -> None:
     F, C, H = draw(2, 40, r), 3 * draw(2, 40, r, seed=1), draw(2, r, 90, seed=2)
     Q = H @ H.mT
-    found = fused.coordinate_rows(F, C, Q, 0.25, passes=2)
+    found = fused.STEPS.rows(F, C, Q, 0.25, passes=2)
     wanted = F.double().clone()
     for _ in range(2):
         for k in range(r):
@@ -112,6 +115,45 @@ def test_coordinate_rows_moves_every_entry_to_its_minimum(r: int) -> None:
 
 def test_components_without_curvature_stay() -> None:
     F, C, Q = draw(7, 3), draw(7, 3), torch.diag(torch.tensor([1.0, 0.0, 2.0]))
-    found = fused.coordinate_rows(F, C, Q)
+    found = fused.STEPS.rows(F, C, Q)
     assert torch.equal(found[:, 1], F[:, 1])
     torch.testing.assert_close(found[:, 2], C[:, 2] / 2)
+
+
+@pytest.mark.parametrize(("r", "has_linear"), [(1, False), (5, True), (40, False)])
+def test_the_best_share_is_that_of_the_array_library(r: int, has_linear: bool) -> None:
+    Y, moved = draw(2, 30, r) / 10, draw(2, 30, r, seed=1)
+    F, step = draw(2, 50, r, seed=2) / (10 * r), draw(2, 50, r, seed=3) / r
+    linear = torch.tensor([0.3, -2.0], dtype=torch.float64) if has_linear else None
+    given = Y.mT @ Y, F.mT @ F, Y.mT @ moved, moved.mT @ moved, F.mT @ step, step.mT @ step, linear, 12
+    wanted = steps_of(torch_namespace).share(*given)
+    assert 0 < float(wanted[0].max()) <= 1
+    for found, expected in zip(fused.STEPS.share(*given), wanted, strict=True):
+        assert found.dtype == expected.dtype
+        np.testing.assert_allclose(found, expected, rtol=2e-6, atol=1e-6)
+
+
+def test_no_share_of_a_step_uphill_is_taken() -> None:
+    Y, F = draw(20, 3), draw(30, 3)
+    given = Y.T @ Y, F.T @ F, Y.T @ Y, Y.T @ Y, F.T @ F, F.T @ F, None, 12  # from the best scale and beyond, further on
+    share, G, numbers = fused.STEPS.share(*given)
+    assert float(share) == 0.0
+    torch.testing.assert_close(G, F.T @ F)
+    B = (Y.T @ Y).double()
+    np.testing.assert_allclose(numbers[0], float((B * G.double()).sum() / 2 - B.trace()), rtol=1e-6)
+
+
+@pytest.mark.parametrize("r", [1, 7, 50])
+def test_rows_are_held_back_as_by_the_array_library(r: int) -> None:
+    F, C, H = draw(2, 40, r), 3 * draw(2, 40, r, seed=1), draw(2, r, 90, seed=2)
+    given = F, C, H @ H.mT, 0.25, 2, 0.1
+    np.testing.assert_allclose(fused.STEPS.rows(*given), steps_of(torch_namespace).rows(*given), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("r", [1, 2, 16, 50])
+@pytest.mark.parametrize("scale", [1e-15, 1.0, 1e15])
+def test_the_largest_eigenvalue_of_a_gram_matrix(r: int, scale: float) -> None:
+    for F in (draw(80, r), torch.nn.functional.one_hot(torch.arange(80) % r, r).float(), 0 * draw(80, r)):
+        gram = F.T @ F * scale
+        wanted = float(torch.linalg.eigvalsh(gram.double())[-1])
+        np.testing.assert_allclose(float(fused.largest_eigenvalue(gram)), wanted, rtol=1e-4)

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import IncompatibleError, MissingLibraryError
-from ..kernels.namespace import Array, Namespace, is_array, namespace_of, to_host
-from ..kernels.projective import RowStep, coordinate_rows
+from ..kernels.namespace import Array, Namespace, has_kernels, is_array, namespace_of, to_host
+from ..kernels.projective import Steps, steps_of
 from .base import Data
 from .dense import DenseData
 from .steps import Request, floor_of
@@ -55,23 +55,13 @@ class DeviceData(DenseData):
         return bool(fused.can_visit(self.values, U.shape[1], *widths))
 
 
-@cache
-def _has_triton() -> bool:
-    return find_spec("torch") is not None and find_spec("triton") is not None
-
-
-def has_kernels(namespace: Namespace) -> bool:
-    """Whether arrays are PyTorch's, on CUDA, and Triton is there."""
-    return namespace.xp.__name__.endswith("torch") and "cuda" in str(namespace.device) and _has_triton()
-
-
-def row_step(namespace: Namespace) -> RowStep:
-    """The step of coordinate descent for all rows at once: a kernel where there is one, else by the array library."""
+def steps(namespace: Namespace) -> Steps:
+    """The steps of coordinate descent for all rows at once: kernels where there are any, else by the array library."""
     if not has_kernels(namespace) or namespace.dtype != namespace.xp.float32:
-        return coordinate_rows(namespace.xp)
+        return steps_of(namespace.xp)
     from ..kernels import fused
 
-    return fused.coordinate_rows
+    return fused.STEPS
 
 
 def recorded(namespace: Namespace, function: Callable[..., Sequence[Array]]) -> Callable[..., Sequence[Array]]:
@@ -214,6 +204,12 @@ def _has_card() -> bool:
     except (IncompatibleError, MissingLibraryError):
         return False
     return True
+
+
+def gram_in_double(columns: np.ndarray, namespace: Namespace) -> np.ndarray:
+    """The products of columns with each other, in double precision, made on a device."""
+    own = namespace.xp.astype(namespace.asarray(columns), namespace.xp.float64)
+    return to_host(own.T @ own)
 
 
 def name_of(X: Any) -> str | None:

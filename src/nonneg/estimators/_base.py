@@ -424,7 +424,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         self.orthogonality_ = {}
         for name, axis in axes.items():
             W = solution.factors[name] if axis == "columns" else solution.factors[name].T
-            self.orthogonality_[name] = Orthogonality(*measure_overlap(W))
+            self.orthogonality_[name] = Orthogonality(*measure_overlap(W, None if X.namespace.is_host else X.namespace))
         return solution
 
     # ---- attributes by form

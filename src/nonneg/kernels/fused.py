@@ -15,6 +15,8 @@ import torch
 import triton
 import triton.language as tl
 
+from .projective import Steps
+
 Array = Any
 WIDEST = 128
 """Components, at most: a tile of more does not fit into the registers."""
@@ -59,11 +61,14 @@ def _entries(x, y, inside, DATA: tl.constexpr, POWER: tl.constexpr):
 @triton.jit
 def _by_rows(
     X, U, V, M, OUT, SECOND, LOGS, m, n, stride, scale, floor, span,
-    R: tl.constexpr, Q: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
+    R: tl.constexpr, Q: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, UNIT: tl.constexpr,
     DATA: tl.constexpr, POWER: tl.constexpr, DATA2: tl.constexpr, POWER2: tl.constexpr, TWO: tl.constexpr,
     LOG: tl.constexpr, LOG_POWER: tl.constexpr, SAME: tl.constexpr, PRODUCTS: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """E·M for a block of rows and a range of columns, and Σ x^LOG_POWER ln y of each row."""
+    """E·M for a block of rows and a range of columns, and Σ x^LOG_POWER ln y of each row.
+
+    Rows of X are `stride` times UNIT entries apart, and n is a multiple of UNIT: so many entries are loaded at once.
+    """
     rows = tl.program_id(0).to(tl.int64) * BM + tl.arange(0, BM)
     part, r, q = tl.program_id(1), tl.arange(0, R), tl.arange(0, Q)
     first, last = part * span, tl.minimum(part * span + span, n)
@@ -73,10 +78,10 @@ def _by_rows(
     logs = tl.zeros((BM,), tl.float64)
     for start in range(first, last, BN):
         columns = start + tl.arange(0, BN)
-        is_column = columns < last
+        is_column = tl.max_constancy(columns < last, [UNIT])
         v = tl.load(V + columns[:, None] * R + r[None, :], mask=is_column[:, None], other=0.0)
         inside = is_row & is_column[None, :]
-        x = tl.load(X + rows[:, None] * stride + columns[None, :], mask=inside, other=1.0) * scale
+        x = tl.load(X + rows[:, None] * (stride * UNIT) + columns[None, :], mask=inside, other=1.0) * scale
         y = tl.maximum(tl.dot(u, tl.trans(v), input_precision=PRECISION), floor)
         if PRODUCTS:
             w = v if SAME else tl.load(M + columns[:, None] * Q + q[None, :], mask=is_column[:, None], other=0.0)
@@ -98,7 +103,7 @@ def _by_rows(
 @triton.jit
 def _by_columns(
     X, U, V, N, OUT, SECOND, m, n, stride, scale, floor, span,
-    R: tl.constexpr, Q: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
+    R: tl.constexpr, Q: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, UNIT: tl.constexpr,
     DATA: tl.constexpr, POWER: tl.constexpr, DATA2: tl.constexpr, POWER2: tl.constexpr, TWO: tl.constexpr,
     SAME: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
@@ -106,7 +111,7 @@ def _by_columns(
     columns = tl.program_id(0) * BN + tl.arange(0, BN)
     part, r, q = tl.program_id(1), tl.arange(0, R), tl.arange(0, Q)
     first, last = part * span, tl.minimum(part * span + span, m)
-    is_column = columns < n
+    is_column = tl.max_constancy(columns < n, [UNIT])
     v = tl.load(V + columns[:, None] * R + r[None, :], mask=is_column[:, None], other=0.0)
     total, second = tl.zeros((BN, Q), tl.float32), tl.zeros((BN, Q), tl.float32)
     for start in range(first, last, BM):
@@ -115,7 +120,7 @@ def _by_columns(
         u = tl.load(U + rows[:, None] * R + r[None, :], mask=is_row[:, None], other=0.0)
         w = u if SAME else tl.load(N + rows[:, None] * Q + q[None, :], mask=is_row[:, None], other=0.0)
         inside = is_row[:, None] & is_column[None, :]
-        x = tl.load(X + rows[:, None] * stride + columns[None, :], mask=inside, other=1.0) * scale
+        x = tl.load(X + rows[:, None] * (stride * UNIT) + columns[None, :], mask=inside, other=1.0) * scale
         y = tl.maximum(tl.dot(u, tl.trans(v), input_precision=PRECISION), floor)
         total = tl.dot(tl.trans(_entries(x, y, inside, DATA, POWER)), w, total, input_precision=PRECISION)
         if TWO:
@@ -127,23 +132,91 @@ def _by_columns(
 
 
 @triton.jit
-def _coordinate_rows(F, C, QUADRATIC, m, r, penalty, R: tl.constexpr, BM: tl.constexpr, PASSES: tl.constexpr):
+def _coordinate_rows(F, C, QUADRATIC, m, r, penalty, firmness, R: tl.constexpr, BM: tl.constexpr, PASSES: tl.constexpr):
     """Move each entry of a block of rows to its minimum, in turn. Arrays lie in columns: a thread holds a row."""
     rows, k = tl.program_id(0).to(tl.int64) * BM + tl.arange(0, BM), tl.arange(0, R)
     point = tl.program_id(1).to(tl.int64)
     inside = (k[:, None] < r) & (rows[None, :] < m)
     place = (point * r + k[:, None]) * m + rows[None, :]
     f, c = tl.load(F + place, mask=inside, other=0.0), tl.load(C + place, mask=inside, other=0.0)
-    quadratic = QUADRATIC + point * R * R
+    quadratic = QUADRATIC + point * r * r
+    firm = firmness * tl.sum(tl.load(quadratic + k * (r + 1), mask=k < r, other=0.0), 0)
+    c += firm * f
     for _ in range(PASSES):
         for j in range(r):
-            row, own = tl.load(quadratic + j * R + k), tl.load(quadratic + j * R + j)
+            row, own = tl.load(quadratic + j * r + k, mask=k < r, other=0.0), tl.load(quadratic + j * r + j) + firm
             here = k[:, None] == j
             old = tl.sum(tl.where(here, f, 0.0), 0)
-            slope = tl.sum(f * row[:, None] - tl.where(here, c, 0.0), 0) + penalty
+            slope = tl.sum(f * row[:, None] - tl.where(here, c, 0.0), 0) + firm * old + penalty
             new = tl.where(own > 0, tl.maximum(old - slope / tl.maximum(own, 1e-37), 0.0), old)
             f = tl.where(here, new[None, :], f)
     tl.store(F + place, f, mask=inside)
+
+
+@triton.jit
+def _line(
+    B, G, MIXED, B2, CROSS, G2, LINEAR, NEW, SHARE, NUMBERS,
+    r, R: tl.constexpr, ROWS: tl.constexpr, SHARES: tl.constexpr, HAS_LINEAR: tl.constexpr,
+):  # fmt: skip
+    """`projective.best_share` of one point, in double precision: r × r matrices come in ranges of rows."""
+    point = tl.program_id(0).to(tl.int64)
+    first_entry, k = point * r * r, tl.arange(0, R)
+    traced, halved = tl.zeros((ROWS, R), tl.float64), tl.zeros((ROWS, R), tl.float64)
+    first, second = tl.zeros((ROWS, R), tl.float64), tl.zeros((ROWS, R), tl.float64)
+    third, fourth = tl.zeros((ROWS, R), tl.float64), tl.zeros((ROWS, R), tl.float64)
+    for start in range(0, r, ROWS):
+        i = start + tl.arange(0, ROWS)
+        inside, on_diagonal = (i[:, None] < r) & (k[None, :] < r), i[:, None] == k[None, :]
+        place, turned = first_entry + i[:, None] * r + k[None, :], first_entry + k[None, :] * r + i[:, None]
+        b = tl.load(B + place, mask=inside, other=0.0).to(tl.float64)
+        g = tl.load(G + place, mask=inside, other=0.0).to(tl.float64)
+        b2 = tl.load(B2 + place, mask=inside, other=0.0).to(tl.float64)
+        g2 = tl.load(G2 + place, mask=inside, other=0.0).to(tl.float64)
+        b1 = tl.load(MIXED + place, mask=inside, other=0.0).to(tl.float64) + tl.load(MIXED + turned, mask=inside, other=0.0)
+        g1 = tl.load(CROSS + place, mask=inside, other=0.0).to(tl.float64) + tl.load(CROSS + turned, mask=inside, other=0.0)
+        traced += tl.where(on_diagonal, b, 0.0)
+        halved += b * g / 2
+        first += (b * g1 + b1 * g) / 2 - tl.where(on_diagonal, b1, 0.0)
+        second += (b * g2 + b1 * g1 + b2 * g) / 2 - tl.where(on_diagonal, b2, 0.0)
+        third += (b1 * g2 + b2 * g1) / 2
+        fourth += b2 * g2 / 2
+    one, two = tl.sum(tl.sum(first, 1), 0), tl.sum(tl.sum(second, 1), 0)
+    three, four = tl.sum(tl.sum(third, 1), 0), tl.sum(tl.sum(fourth, 1), 0)
+    if HAS_LINEAR:
+        one += tl.load(LINEAR + point)
+    share, lowest = 0.0 * one, 0.0 * one
+    t = 1.0 + 0.0 * one
+    for _ in range(SHARES):
+        value = t * (one + t * (two + t * (three + t * four)))
+        share = tl.where(value < lowest, t, share)
+        lowest = tl.where(value < lowest, value, lowest)
+        t = t / 2
+    trace, half = tl.sum(tl.sum(traced, 1), 0), tl.sum(tl.sum(halved, 1), 0)
+    tl.store(SHARE + point, share.to(tl.float32))
+    tl.store(NUMBERS + 2 * point, half - trace + lowest)
+    tl.store(NUMBERS + 2 * point + 1, half + trace)
+    for start in range(0, r, ROWS):
+        i = start + tl.arange(0, ROWS)
+        inside = (i[:, None] < r) & (k[None, :] < r)
+        place, turned = first_entry + i[:, None] * r + k[None, :], first_entry + k[None, :] * r + i[:, None]
+        g = tl.load(G + place, mask=inside, other=0.0).to(tl.float64)
+        g2 = tl.load(G2 + place, mask=inside, other=0.0).to(tl.float64)
+        g1 = tl.load(CROSS + place, mask=inside, other=0.0).to(tl.float64) + tl.load(CROSS + turned, mask=inside, other=0.0)
+        tl.store(NEW + place, (g + share * (g1 + share * g2)).to(tl.float32), mask=inside)
+
+
+@triton.jit
+def _largest_eigenvalue(G, OUT, r, R: tl.constexpr, SQUARINGS: tl.constexpr, PRECISION: tl.constexpr):
+    """The Rayleigh quotient of a column of a power of G, which is squared again and again."""
+    i = tl.arange(0, R)
+    g = tl.load(G + i[:, None] * r + i[None, :], mask=(i[:, None] < r) & (i[None, :] < r), other=0.0)
+    on_diagonal = i[:, None] == i[None, :]
+    p = g / tl.maximum(tl.sum(tl.sum(tl.where(on_diagonal, g, 0.0), 1), 0), 1e-37)
+    for _ in range(SQUARINGS):
+        p = tl.dot(p, p, input_precision=PRECISION)
+        p = p / tl.maximum(tl.sum(tl.sum(tl.where(on_diagonal, p, 0.0), 1), 0), 1e-37)
+    v = tl.sum(p, 0)
+    tl.store(OUT, tl.sum(tl.sum(g * v[None, :], 1) * tl.sum(p, 1), 0) / tl.maximum(tl.sum(v * v, 0), 1e-37))
 
 
 class Tiles(NamedTuple):
@@ -226,8 +299,8 @@ class _Visit(NamedTuple):
         out = [self._empty(parts, m, matrix.shape[1]) for _ in exponents] or [self.U]
         logs = torch.empty((parts, m), device=self.X.device, dtype=torch.float64) if log_power is not None else None
         _by_rows[triton.cdiv(m, tiles.rows), parts](
-            self.X, self.U, self.VT, matrix, out[0], out[-1], out[0] if logs is None else logs, m, n, self.X.stride(0), self.scale,
-            self.floor, span, R=R, **self._options(exponents, matrix, tiles), SAME=matrix is self.VT, LOG=logs is not None,
+            self.X, self.U, self.VT, matrix, out[0], out[-1], out[0] if logs is None else logs, m, n, self.X.stride(0) // self.unit,
+            self.scale, self.floor, span, R=R, **self._options(exponents, matrix, tiles), SAME=matrix is self.VT, LOG=logs is not None,
             LOG_POWER=log_power or 0.0, PRODUCTS=bool(exponents),
         )  # fmt: skip
         return [_added(parts)[:, :width] for parts in out[: len(exponents)]], None if logs is None else logs.sum()
@@ -238,7 +311,7 @@ class _Visit(NamedTuple):
         span, parts = _ranges(m, triton.cdiv(n, tiles.columns), tiles.rows)
         out = [self._empty(parts, n, matrix.shape[1]) for _ in exponents]
         _by_columns[triton.cdiv(n, tiles.columns), parts](
-            self.X, self.U, self.VT, matrix, out[0], out[-1], m, n, self.X.stride(0), self.scale, self.floor, span, R=R,
+            self.X, self.U, self.VT, matrix, out[0], out[-1], m, n, self.X.stride(0) // self.unit, self.scale, self.floor, span, R=R,
             **self._options(exponents, matrix, tiles), SAME=matrix is self.U,
         )  # fmt: skip
         return [_added(parts)[:, :width] for parts in out]
@@ -252,10 +325,15 @@ class _Visit(NamedTuple):
     def _options(self, exponents: Sequence[tuple[float, float]], matrix: Array, tiles: Tiles) -> dict[str, Any]:
         (a, b), (c, d) = [*exponents, (0.0, 0.0), (0.0, 0.0)][:2]
         return {
-            "Q": matrix.shape[1], "BM": tiles.rows, "BN": tiles.columns, "DATA": a, "POWER": b, "DATA2": c, "POWER2": d,
+            "Q": matrix.shape[1], "BM": tiles.rows, "BN": tiles.columns, "UNIT": self.unit, "DATA": a, "POWER": b, "DATA2": c, "POWER2": d,
             "TWO": len(exponents) == 2, "PRECISION": PRECISIONS[torch.get_float32_matmul_precision()],
             "num_warps": tiles.warps, "num_stages": tiles.stages,
         }  # fmt: skip
+
+    @property
+    def unit(self) -> int:
+        """Entries of a row that can be loaded at once: so many divide its length, and the distance to the next."""
+        return 4 if self.X.stride(0) % 4 == 0 and self.X.shape[1] % 4 == 0 else 1
 
     def _empty(self, *shape: int) -> Array:
         return torch.empty(shape, device=self.X.device, dtype=torch.float32)
@@ -294,8 +372,8 @@ _GROUP = 32
 """Components that are gone over together if there are more than `_WIDE`: as many as fit into the registers of a thread."""
 
 
-def coordinate_rows(F: Array, C: Array, Q: Array, penalty: float = 0.0, passes: int = 1) -> Array:
-    """Minimise ½⟨F Q, F⟩ − ⟨C, F⟩ + penalty · ΣF over F ≥ 0 by passes over the entries of each row, all rows at once.
+def _move_rows(F: Array, C: Array, Q: Array, penalty: float = 0.0, passes: int = 1, firmness: float = 0.0) -> Array:
+    """`projective.coordinate_rows` for tensors.
 
     Parameters
     ----------
@@ -308,24 +386,66 @@ def coordinate_rows(F: Array, C: Array, Q: Array, penalty: float = 0.0, passes: 
         The new F.
     """
     *points, m, r = F.shape
-    f, c = (array.reshape(-1, m, r).mT.contiguous() for array in (F.clone(), C))
+    f, c = (array.reshape(-1, m, r).mT.clone(memory_format=torch.contiguous_format) for array in (F, C))
     Q = Q.reshape(-1, r, r)
     if r <= _WIDE:
-        _descend(f, c, Q, penalty, passes)
-    else:
-        for _ in range(passes):
-            for start in range(0, r, _GROUP):
-                some = slice(start, min(start + _GROUP, r))
-                own, group = Q[:, some, some].contiguous(), f[:, some].contiguous()
-                _descend(group, c[:, some] - Q[:, some] @ f + own @ group, own, penalty, 1)
-                f[:, some] = group
+        _descend(f, c, Q.contiguous(), penalty, passes, firmness / r)
+        return f.mT.reshape(*points, m, r)
+    firm = firmness / r * Q.diagonal(dim1=-2, dim2=-1).sum(-1)[:, None, None]
+    c, Q = c + firm * f, Q + firm * torch.eye(r, device=Q.device, dtype=Q.dtype)
+    for _ in range(passes):
+        for start in range(0, r, _GROUP):
+            some = slice(start, min(start + _GROUP, r))
+            own, group = Q[:, some, some].contiguous(), f[:, some].contiguous()
+            _descend(group, c[:, some] - Q[:, some] @ f + own @ group, own, penalty, 1, 0.0)
+            f[:, some] = group
     return f.mT.reshape(*points, m, r)
 
 
-def _descend(f: Array, c: Array, Q: Array, penalty: float, passes: int) -> None:
+def _descend(f: Array, c: Array, Q: Array, penalty: float, passes: int, firmness: float) -> None:
     """The same for matrices that lie in columns, in place."""
     points, r, m = f.shape
     R = max(2, triton.next_power_of_2(r))
     rows, warps = (256, 4) if R <= 32 else (64, 2)
-    square = torch.nn.functional.pad(Q, (0, R - r, 0, R - r)).contiguous()
-    _coordinate_rows[triton.cdiv(m, rows), points](f, c.contiguous(), square, m, r, penalty, R, rows, passes, num_warps=warps)
+    _coordinate_rows[triton.cdiv(m, rows), points](
+        f, c.contiguous(), Q, m, r, penalty, firmness, R=R, BM=rows, PASSES=passes, num_warps=warps
+    )
+
+
+_TOGETHER = 1024
+"""Entries of a small matrix that a program works on together."""
+
+
+def _find_share(
+    B: Array, G: Array, mixed: Array, B2: Array, cross: Array, square: Array, linear: Array | None, shares: int
+) -> tuple[Array, Array, Array]:
+    """`projective.best_share` for tensors of shape (..., r, r): one kernel in place of some forty."""
+    *points, r, _ = B.shape
+    new, share = torch.empty_like(B), torch.empty(points, device=B.device, dtype=B.dtype)
+    numbers = torch.empty((*points, 2), device=B.device, dtype=torch.float64)
+    R = max(2, triton.next_power_of_2(r))
+    _line[(share.numel(),)](
+        *(matrix.contiguous() for matrix in (B, G, mixed, B2, cross, square)), numbers if linear is None else linear, new, share,
+        numbers, r, R=R, ROWS=max(1, _TOGETHER // R), SHARES=shares, HAS_LINEAR=linear is not None,
+    )  # fmt: skip
+    return share[..., None, None], new, numbers
+
+
+_SQUARINGS = 12
+"""Squarings of a Gram matrix: an eigenvalue is missed by a share of 1e-4 at most, if others are as near as that."""
+
+
+def largest_eigenvalue(gram: Array) -> Array:
+    """The largest eigenvalue of a matrix without negative entries, a Gram matrix, as a 0-d tensor."""
+    r = gram.shape[0]
+    if r > WIDEST:
+        return torch.linalg.eigvalsh(gram)[-1]
+    found = torch.empty((), device=gram.device, dtype=gram.dtype)
+    _largest_eigenvalue[(1,)](
+        gram.contiguous(), found, r, R=max(16, triton.next_power_of_2(r)), SQUARINGS=_SQUARINGS, PRECISION=PRECISIONS["highest"],
+        num_warps=8,
+    )  # fmt: skip
+    return found
+
+
+STEPS = Steps(_move_rows, _find_share)

@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from threadpoolctl import ThreadpoolController
 
-from .namespace import Array
+from .namespace import Array, has_kernels, namespace_of
 from .threads import over_pieces, suited_to
 
 _PIECE = 2**16
@@ -279,7 +279,11 @@ def of_unit_norm(xp: Any, factor: Array, gram: Array) -> Array:
         square = _largest_eigenvalue(gram) if math.isfinite(gram.trace()) else 0.0  # or it is for the loop to report
         return factor * (1.0 / math.sqrt(square)) if square > 0 else factor
     gram = xp.where(xp.isfinite(gram), gram, xp.zeros_like(gram))  # or LAPACK raises before the loop can report it
-    norm = xp.sqrt(xp.linalg.eigvalsh(gram)[-1])
+    if has_kernels(namespace_of(gram)) and gram.dtype == xp.float32:
+        from .fused import largest_eigenvalue  # all of them take a card as long as a product with X
+    else:
+        largest_eigenvalue = lambda gram: xp.linalg.eigvalsh(gram)[-1]  # noqa: E731
+    norm = xp.sqrt(largest_eigenvalue(gram))
     return factor / xp.where(norm > 0, norm, xp.ones_like(norm))
 
 

@@ -6,7 +6,9 @@ others need no code of their own and are imported only by the user who passes th
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,6 +65,16 @@ class Namespace(NamedTuple):
 
 def _restored(module: str, dtype: Any, device: Any) -> Namespace:
     return Namespace(import_module(module), dtype, device)
+
+
+@cache
+def _has_triton() -> bool:
+    return find_spec("torch") is not None and find_spec("triton") is not None
+
+
+def has_kernels(namespace: Namespace) -> bool:
+    """Whether arrays are PyTorch's, on CUDA, and Triton is there."""
+    return namespace.xp.__name__.endswith("torch") and "cuda" in str(namespace.device) and _has_triton()
 
 
 def is_array(array: Any) -> bool:

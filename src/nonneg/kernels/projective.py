@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 
 from .namespace import Array
 
-RowStep = Callable[[Array, Array, Array, float, int], Array]
-"""Minimises ½⟨F Q, F⟩ − ⟨C, F⟩ + penalty · ΣF over F ≥ 0 by passes over the entries of each row, from F, C, Q, penalty, passes."""
 _SHARES = 12
 """Shares of a block's step that are compared: 1, ½, ¼, …; if none lowers the objective, the block stays."""
 _FIRMNESS = 1e-2
@@ -22,13 +20,20 @@ _GROWTH = 1.05
 """Growth of the momentum with every sweep that it has helped."""
 
 
-def coordinate_rows(xp: Any) -> RowStep:
-    """The step of rows by the functions of an array library."""
+def coordinate_rows(xp: Any) -> Callable[..., Array]:
+    """The step of rows by the functions of an array library.
 
-    def step(F: Array, C: Array, Q: Array, penalty: float, passes: int) -> Array:
-        F = xp.asarray(F, copy=True)
+    It minimises ½⟨F Q, F⟩ − ⟨C, F⟩ + penalty · ΣF over F ≥ 0 by `passes` over the entries of each row, from F₀. Of each entry,
+    `firmness` times the mean curvature, ½ firm (F − F₀)², is added.
+    """
+
+    def step(F: Array, C: Array, Q: Array, penalty: float = 0.0, passes: int = 1, firmness: float = 0.0) -> Array:
+        F, r = xp.asarray(F, copy=True), F.shape[-1]
+        if firmness:
+            firm = firmness / r * _trace(xp, Q)[..., None, None]
+            C, Q = C + firm * F, Q + firm * xp.eye(r, dtype=Q.dtype, device=_device(Q))
         for _ in range(passes):
-            for k in range(F.shape[-1]):
+            for k in range(r):
                 own = Q[..., k, k][..., None]
                 slope = (F @ Q[..., :, k][..., None])[..., 0] - C[..., k] + penalty
                 moved = xp.maximum(F[..., k] - slope / xp.where(own > 0, own, xp.ones_like(own)), xp.zeros_like(slope))
@@ -38,6 +43,49 @@ def coordinate_rows(xp: Any) -> RowStep:
     return step
 
 
+def best_share(xp: Any) -> Callable[..., tuple[Array, Array, Array]]:
+    """The share t of a step with the lowest objective, by the functions of an array library.
+
+    Y, with B = YᵀY, becomes Y + t·moved, and G becomes G + t·(cross + crossᵀ) + t²·square; mixed = Yᵀ·moved, B2 = movedᵀ·moved, and
+    `linear` is the slope of the penalty. It returns t, the new G, and two numbers in double precision: the objective up to a
+    constant, and the size of its terms.
+    """
+
+    def find(
+        B: Array, G: Array, mixed: Array, B2: Array, cross: Array, square: Array, linear: Array | None, shares: int
+    ) -> tuple[Array, Array, Array]:
+        G0, dtype = G, B.dtype
+        B1, G1 = mixed + mixed.mT, cross + cross.mT
+        B, B1, B2, G, G1, G2 = (xp.astype(array, xp.float64) for array in (B, B1, B2, G, G1, square))
+        trace, half = _trace(xp, B), _inner(xp, B, G) / 2
+        one = (_inner(xp, B, G1) + _inner(xp, B1, G)) / 2 - _trace(xp, B1)
+        one = one if linear is None else one + linear
+        two = (_inner(xp, B, G2) + _inner(xp, B1, G1) + _inner(xp, B2, G)) / 2 - _trace(xp, B2)
+        three, four = (_inner(xp, B1, G2) + _inner(xp, B2, G1)) / 2, _inner(xp, B2, G2) / 2
+        t = 0.5 ** xp.arange(shares, dtype=xp.float64, device=_device(B))
+        values = t * (one[..., None] + t * (two[..., None] + t * (three[..., None] + t * four[..., None])))
+        lowest = xp.min(values, axis=-1)
+        place = xp.astype(xp.argmin(values, axis=-1)[..., None], xp.float64)  # NumPy 2.0 refuses to cast a scalar, 2.1 does not
+        best = xp.where(lowest[..., None] < 0, 0.5**place, 0.0 * one[..., None])
+        numbers = xp.stack([half - trace + xp.minimum(lowest, 0.0 * one), half + trace], axis=-1)
+        best = xp.astype(best[..., None], dtype)
+        return best, G0 + best * xp.astype(G1, dtype) + best * best * square, numbers
+
+    return find
+
+
+class Steps(NamedTuple):
+    """The parts of a sweep that a device may have kernels for, as `coordinate_rows` and `best_share` make them."""
+
+    rows: Callable[..., Array]
+    share: Callable[..., tuple[Array, Array, Array]]
+
+
+def steps_of(xp: Any) -> Steps:
+    """The steps by the functions of an array library."""
+    return Steps(coordinate_rows(xp), best_share(xp))
+
+
 class Progress(NamedTuple):
     """The state of a descent: one point, or a batch of points along the first axis."""
 
@@ -45,7 +93,7 @@ class Progress(NamedTuple):
     last: Array
     """F before the last step, with momentum."""
     numbers: Array
-    """The momentum, and the objective up to a constant, in double precision."""
+    """The momentum, the objective up to a constant, and the size of its terms, in double precision."""
 
 
 class Projective(NamedTuple):
@@ -56,7 +104,7 @@ class Projective(NamedTuple):
     xp : module
         The array library.
     R : array of shape (m, s)
-    row_step : callable
+    steps : Steps
     blocks : int
         Block number b has rows b, b + blocks, …: neighbours, which are often alike, move one after the other.
     passes : int
@@ -66,7 +114,7 @@ class Projective(NamedTuple):
 
     xp: Any
     R: Array
-    row_step: RowStep
+    steps: Steps
     blocks: int
     passes: int
     penalty: float = 0.0
@@ -74,28 +122,29 @@ class Projective(NamedTuple):
     def begin(self, F: Array, momentum: float) -> Progress:
         """The state before the first step, at the best scale: from one far too large, the first step would lead to zero."""
         xp, F = self.xp, self.rescaled(F)
-        numbers = xp.asarray([momentum, xp.inf], dtype=xp.float64, device=_device(F))
-        return Progress(F, F, xp.broadcast_to(numbers, (*F.shape[:-2], 2)))
+        numbers = xp.asarray([momentum, xp.inf, xp.inf], dtype=xp.float64, device=_device(F))
+        return Progress(F, F, xp.broadcast_to(numbers, (*F.shape[:-2], 3)))
 
     def advance(self, progress: Progress) -> Progress:
         """One sweep, begun a share of the last step further on; a sweep that raises the objective is not kept."""
         xp, (F, last, numbers) = self.xp, progress
-        momentum, value = numbers[..., 0], numbers[..., 1]
+        momentum = numbers[..., 0]
         ahead = F + xp.astype(momentum[..., None, None], F.dtype) * (F - last)
-        new, lower = self._sweep(xp.maximum(ahead, xp.zeros_like(ahead)))
-        falls = lower <= value
+        new, found = self._sweep(xp.maximum(ahead, xp.zeros_like(ahead)))
+        falls = found[..., 0] <= numbers[..., 1]
         momentum = xp.where(falls, xp.minimum(momentum * _GROWTH, xp.ones_like(momentum)), momentum / 2)
         kept = xp.where(falls[..., None, None], new, F)
-        return Progress(kept, F, xp.stack([momentum, xp.where(falls, lower, value)], axis=-1))
+        return Progress(kept, F, xp.concat([momentum[..., None], xp.where(falls[..., None], found, numbers[..., 1:])], axis=-1))
 
     def rescaled(self, F: Array) -> Array:
         """F at the scale with the lowest objective, without the penalty."""
         return F * self._best_scale(self.R.T @ F, F.mT @ F)
 
     def _sweep(self, F: Array) -> tuple[Array, Array]:
-        """F after a step of each block, and the objective up to a constant."""
+        """F after a step of each block, the objective up to a constant, and the size of its terms."""
         xp, R = self.xp, self.R
         Y, G = R.T @ F, F.mT @ F
+        numbers: Any = None
         if not self.penalty:
             scale = self._best_scale(Y, G)
             F, Y, G = F * scale, Y * scale, G * scale * scale
@@ -105,18 +154,17 @@ class Projective(NamedTuple):
             rows = slice(first, None, self.blocks)
             f, part = F[..., rows, :], R[rows, :]
             B = Y.mT @ Y
-            firm = _FIRMNESS / B.shape[-1] * _trace(xp, B)[..., None, None]
-            C = part @ (2 * Y - Y @ G) + firm * f
-            step = (
-                self.row_step(f, C, B + firm * xp.eye(B.shape[-1], dtype=B.dtype, device=_device(B)), self.penalty, self.passes) - f
+            step = self.steps.rows(f, part @ (2 * Y - Y @ G), B, self.penalty, self.passes, _FIRMNESS) - f
+            moved = part.T @ step
+            linear = self.penalty * xp.sum(step, axis=(-2, -1), dtype=xp.float64) if self.penalty else None
+            share, G, numbers = self.steps.share(
+                B, G, Y.mT @ moved, moved.mT @ moved, f.mT @ step, step.mT @ step, linear, _SHARES
             )
-            moved, cross, square = part.T @ step, f.mT @ step, step.mT @ step
-            cross = cross + cross.mT
-            share = self._best_share(Y, G, moved, cross, square, step)
             F[..., rows, :] = f + share * step
-            Y, G = Y + share * moved, G + share * cross + share * share * square
-        B, G = (xp.astype(array, xp.float64) for array in (Y.mT @ Y, G))
-        return F, _inner(xp, B, G) / 2 - _trace(xp, B) + self.penalty * xp.sum(F, axis=(-2, -1), dtype=xp.float64)
+            Y = Y + share * moved
+        if self.penalty:  # the slope along the last step is in the objective already
+            numbers = numbers + (self.penalty * xp.sum(F, axis=(-2, -1), dtype=xp.float64) - share[..., 0, 0] * linear)[..., None]
+        return F, numbers
 
     def _best_scale(self, Y: Array, G: Array) -> Array:
         """The scale of F with the lowest objective, PNMF Eq. 21."""
@@ -125,24 +173,6 @@ class Projective(NamedTuple):
         is_there = quartic > 0
         squared = xp.where(is_there, _trace(xp, B) / xp.where(is_there, quartic, xp.ones_like(quartic)), xp.ones_like(quartic))
         return xp.astype(xp.sqrt(squared)[..., None, None], Y.dtype)  # NumPy 2.0 refuses to cast a scalar, 2.1 does not
-
-    def _best_share(self, Y: Array, G: Array, moved: Array, cross: Array, square: Array, step: Array) -> Array:
-        """The share t of a step with the lowest objective, for Y + t·moved and G + t·cross + t²·square."""
-        xp = self.xp
-        mixed = Y.mT @ moved
-        B, B1, B2, G, G1, G2 = (
-            xp.astype(array, xp.float64) for array in (Y.mT @ Y, mixed + mixed.mT, moved.mT @ moved, G, cross, square)
-        )
-        one = (_inner(xp, B, G1) + _inner(xp, B1, G)) / 2 - _trace(xp, B1)
-        if self.penalty:
-            one = one + self.penalty * xp.sum(step, axis=(-2, -1), dtype=xp.float64)
-        two = (_inner(xp, B, G2) + _inner(xp, B1, G1) + _inner(xp, B2, G)) / 2 - _trace(xp, B2)
-        three, four = (_inner(xp, B1, G2) + _inner(xp, B2, G1)) / 2, _inner(xp, B2, G2) / 2
-        t = 0.5 ** xp.arange(_SHARES, dtype=xp.float64, device=_device(Y))
-        values = t * (one[..., None] + t * (two[..., None] + t * (three[..., None] + t * four[..., None])))
-        least, is_lower = xp.argmin(values, axis=-1)[..., None], (xp.min(values, axis=-1) < 0)[..., None]
-        best = xp.where(is_lower, 0.5 ** xp.astype(least, xp.float64), 0.0 * one[..., None])
-        return xp.astype(best[..., None], Y.dtype)
 
 
 def _inner(xp: Any, A: Array, B: Array) -> Array:

@@ -9,8 +9,10 @@ import numpy as np
 
 from ..constraints import Stochastic
 from ..data import as_dense
+from ..data.device import gram_in_double
 from ..exceptions import ShapeError
 from ..kernels.host import multiplied_in_double
+from ..kernels.namespace import Namespace
 from ._reading import checked_matrix, mean_with_dead, read_basis
 
 
@@ -78,13 +80,13 @@ def orthogonality_error(W: Any) -> float:
     return measure_overlap(read_basis(W))[1]
 
 
-def measure_overlap(W: np.ndarray) -> tuple[float, float]:
-    """`orthogonality` and `orthogonality_error` of a matrix that was checked."""
+def measure_overlap(W: np.ndarray, namespace: Namespace | None = None) -> tuple[float, float]:
+    """`orthogonality` and `orthogonality_error` of a matrix that was checked; its columns are multiplied where a namespace is."""
     largest, r = np.max(W, axis=0), W.shape[1]
     alive = largest > 0
     is_plain = alive.all() and 1e-100 < float(largest.min()) <= float(largest.max()) < 1e100
     columns = W if is_plain else directions(W)
-    products = multiplied_in_double(columns.T, columns)
+    products = multiplied_in_double(columns.T, columns) if namespace is None else gram_in_double(columns, namespace)
     lengths = np.sqrt(np.diag(products))
     R = np.ones((r, r))  # NNP Eq. 64, less its diagonal: cosines between columns, 1 for a column of zeros
     R[np.ix_(alive, alive)] = np.minimum(products / lengths / lengths[:, None], 1.0)  # rounding may put it above one

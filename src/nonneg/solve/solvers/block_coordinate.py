@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from ...data.device import recorded, row_step
+from ...data.device import recorded, steps
 from ...exceptions import IncompatibleError, is_count, is_number
 from ...kernels.namespace import Array
 from ...kernels.projective import Progress, Projective
@@ -94,7 +94,7 @@ class BlockCoordinate(Solver):
         if state.last:
             last = state.last[name].T if is_turned else state.last[name]
             value = xp.full_like(state.momentum, xp.inf) if state.value is None else state.value  # of other fills
-            progress = Progress(F, last, xp.stack([state.momentum, value]))
+            progress = Progress(F, last, xp.stack([state.momentum, value, value]))
         else:
             progress = projective.begin(F, self.momentum)
         found = Progress(*advance(*progress))
@@ -132,4 +132,4 @@ def projective_of(problem: Problem, solver: BlockCoordinate) -> Projective:
     else:
         X = problem.data.itself()
         R = X.T if subproblem.is_turned else X
-    return Projective(xp, R, row_step(problem.namespace), solver.blocks, solver.passes, penalty)
+    return Projective(xp, R, steps(problem.namespace), solver.blocks, solver.passes, penalty)

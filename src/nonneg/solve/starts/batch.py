@@ -76,7 +76,7 @@ def _found(whole: Projective, rank: int, generator: np.random.Generator, namespa
     best = _searched(part, _beginnings(part, rank, generator, namespace), generator, namespace)
     codes = unit_length(xp, part.R.T @ best, "columns")
     C = R @ codes
-    F = whole.row_step(xp.maximum(C, xp.zeros_like(C)), C, codes.T @ codes, 0.0, _FITS)
+    F = whole.steps.rows(xp.maximum(C, xp.zeros_like(C)), C, codes.T @ codes, 0.0, _FITS)
     return whole.rescaled(unit_length(xp, F, "columns"))
 
 
