@@ -10,7 +10,7 @@ from nonneg.data.projection import Projection
 from nonneg.exceptions import DataError, IncompatibleError
 from nonneg.kernels.coordinates import linear_rows
 from nonneg.kernels.projective import Projective, coordinate_rows, steps_of
-from nonneg.solve.starts.batch import _merging
+from nonneg.solve.starts.batch import _mergings
 
 
 @pytest.fixture
@@ -101,6 +101,27 @@ def test_fits_on_a_device_come_as_low_as_on_the_host(shape, dtype, rng):
     np.testing.assert_array_equal(to_host(again.components_), to_host(device.components_))
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(("init", "shape"), [("random", (90, 30)), ("auto", (40, 1700))], ids=["formed", "sketch"])
+def test_restarts_are_one_batch(init, shape, rng, monkeypatch):
+    X = (rng.random((shape[0], 3)) @ rng.random((3, shape[1])) ** 3 + 0.1 * rng.random(shape)).astype(np.float32)
+    advance, sweeps, checked = Projective.advance, [], set()
+    monkeypatch.setattr(Projective, "advance", lambda self, progress: sweeps.append(progress.F.ndim) or advance(self, progress))
+    settings = {"init": init, "random_state": 0}
+    single = OPNMF(3, **settings).fit(on_device(X))
+    alone = len(sweeps)
+    several = OPNMF(3, n_init=4, callback=lambda progress: checked.add(progress.iteration), **settings).fit(on_device(X))
+    assert sweeps[-1] == 3
+    assert len(sweeps) < 3 * alone
+    assert {0, several.n_iter_} <= checked
+    objectives = to_host(several.objectives_)
+    assert len(set(objectives.tolist())) > 1
+    assert several.objective_ == objectives.min() <= 1.01 * single.objective_
+    assert several.status_.value == "converged"
+    W = to_host(several.components_).T.astype(float)
+    np.testing.assert_allclose(several.objective_, np.sum((X - X @ W @ W.T) ** 2) / 2, rtol=1e-4)
+
+
 def test_the_search_finds_planted_parts(rng):
     parts = np.kron(np.eye(8), rng.random(50) + 0.2)
     X = rng.exponential(size=(60, 8)) @ parts + 0.1 * rng.random((60, 400))
@@ -113,7 +134,9 @@ def test_the_search_finds_planted_parts(rng):
 def test_a_merged_pair_keeps_its_leading_direction(rng):
     A = rng.random((30, 4))
     A[:, 3] = A[:, 1] * 1.1 + 0.01 * rng.random(30)
-    merged = _merging(A.T @ A, 0)
+    merged, *others = _mergings(A.T @ A, 8)
+    assert len(others) == 7
+    np.testing.assert_array_equal(others[5], merged)  # of six pairs, in turn
     assert list(np.flatnonzero(~merged.any(axis=0))) == [3]
     np.testing.assert_allclose(np.linalg.norm(A @ merged[:, 1]), np.linalg.norm(A[:, [1, 3]], 2), rtol=1e-9)
 

@@ -300,8 +300,8 @@ class _Visit(NamedTuple):
         logs = torch.empty((parts, m), device=self.X.device, dtype=torch.float64) if log_power is not None else None
         _by_rows[triton.cdiv(m, tiles.rows), parts](
             self.X, self.U, self.VT, matrix, out[0], out[-1], out[0] if logs is None else logs, m, n, self.X.stride(0) // self.unit,
-            self.scale, self.floor, span, R=R, **self._options(exponents, matrix, tiles), SAME=matrix is self.VT, LOG=logs is not None,
-            LOG_POWER=log_power or 0.0, PRODUCTS=bool(exponents),
+            self.scale, self.floor, span, R=R, **self._options(exponents, matrix, tiles), SAME=matrix is self.VT,
+            LOG=logs is not None, LOG_POWER=log_power or 0.0, PRODUCTS=bool(exponents),
         )  # fmt: skip
         return [_added(parts)[:, :width] for parts in out[: len(exponents)]], None if logs is None else logs.sum()
 
@@ -311,8 +311,8 @@ class _Visit(NamedTuple):
         span, parts = _ranges(m, triton.cdiv(n, tiles.columns), tiles.rows)
         out = [self._empty(parts, n, matrix.shape[1]) for _ in exponents]
         _by_columns[triton.cdiv(n, tiles.columns), parts](
-            self.X, self.U, self.VT, matrix, out[0], out[-1], m, n, self.X.stride(0) // self.unit, self.scale, self.floor, span, R=R,
-            **self._options(exponents, matrix, tiles), SAME=matrix is self.U,
+            self.X, self.U, self.VT, matrix, out[0], out[-1], m, n, self.X.stride(0) // self.unit, self.scale, self.floor,
+            span, R=R, **self._options(exponents, matrix, tiles), SAME=matrix is self.U,
         )  # fmt: skip
         return [_added(parts)[:, :width] for parts in out]
 
@@ -325,7 +325,8 @@ class _Visit(NamedTuple):
     def _options(self, exponents: Sequence[tuple[float, float]], matrix: Array, tiles: Tiles) -> dict[str, Any]:
         (a, b), (c, d) = [*exponents, (0.0, 0.0), (0.0, 0.0)][:2]
         return {
-            "Q": matrix.shape[1], "BM": tiles.rows, "BN": tiles.columns, "UNIT": self.unit, "DATA": a, "POWER": b, "DATA2": c, "POWER2": d,
+            "Q": matrix.shape[1], "BM": tiles.rows, "BN": tiles.columns, "UNIT": self.unit, "DATA": a, "POWER": b,
+            "DATA2": c, "POWER2": d,
             "TWO": len(exponents) == 2, "PRECISION": PRECISIONS[torch.get_float32_matmul_precision()],
             "num_warps": tiles.warps, "num_stages": tiles.stages,
         }  # fmt: skip

@@ -157,9 +157,7 @@ class Projective(NamedTuple):
             step = self.steps.rows(f, part @ (2 * Y - Y @ G), B, self.penalty, self.passes, _FIRMNESS) - f
             moved = part.T @ step
             linear = self.penalty * xp.sum(step, axis=(-2, -1), dtype=xp.float64) if self.penalty else None
-            share, G, numbers = self.steps.share(
-                B, G, Y.mT @ moved, moved.mT @ moved, f.mT @ step, step.mT @ step, linear, _SHARES
-            )
+            share, G, numbers = self.steps.share(B, G, Y.mT @ moved, moved.mT @ moved, f.mT @ step, step.mT @ step, linear, _SHARES)
             F[..., rows, :] = f + share * step
             Y = Y + share * moved
         if self.penalty:  # the slope along the last step is in the objective already

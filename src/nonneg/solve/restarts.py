@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +22,7 @@ from .initialization import RandomState, make_generator
 from .problem import Problem
 from .signature import HORIZON, Signature, infer_shapes
 from .solution import History, Solution, Status
-from .solving import solve_from, start_factors, with_all_digits
+from .solving import solve_all_from, solve_from, start_factors, with_all_digits
 from .starts import Beginning, Named, Setting
 from .strategy import Options, Stage, Strategy, choose, choose_directly, explain_strategy
 from .surrogate import begin_surrogate, make
@@ -82,6 +83,8 @@ def solve_restarts(
         return found if keep is None else keep(found)
 
     with blas_limited(limit), context.stored(identity, seeds) as stored:
+        if n_init > 1 and context.file is None and batches(problem, strategies):
+            return _in_batches(problem, strategies, stored, context, keep)
         if workers > 1:
             return _side_by_side(run, n_init, workers, context)
         done: list[Solution] = []
@@ -94,6 +97,73 @@ def solve_restarts(
             if context.interrupt.is_set():
                 return _stopped(done, n_init)
         return done
+
+
+def batches(problem: Problem, strategies: Sequence[Strategy]) -> bool:
+    """Whether starts are solved a batch at a time: each is one run, of a solver that moves several points as fast as one."""
+    first = strategies[0].stages[-1]
+    is_plain = problem.partial is None and not problem.data.costs.weighted
+    return (
+        is_plain
+        and first.solver.batches(problem.signature)
+        and all(len(strategy.stages) == 1 and strategy.stages[0].solver == first.solver for strategy in strategies)
+    )
+
+
+_BATCH = 2**26
+"""Entries of the factors of a batch, at most."""
+
+
+def _in_batches(
+    problem: Problem, strategies: Sequence[Strategy], seeds: Sequence[int], context: Context, keep: Any
+) -> list[Solution]:
+    """The solutions of all starts; those so far after Ctrl-C."""
+    n_init = len(strategies)
+    size = max(1, _BATCH // sum(math.prod(problem.shapes[name]) for name in problem.learned))
+    done: list[Solution] = []
+    for first in range(0, n_init, size):
+        numbers = range(first, min(first + size, n_init))
+        contexts = [StartContext(context, number, n_init) for number in numbers]
+        found = _solve_batch(problem, [strategies[n] for n in numbers], [seeds[n] for n in numbers], contexts)
+        for own, solution in zip(contexts, found, strict=True):
+            own.say(f"{solution.status.value} after {solution.n_iter} iterations, objective {solution.objective:.8g}")
+            done.append(solution if keep is None else keep(solution))
+        if context.interrupt.is_set():
+            return _stopped(done, n_init)
+    return done
+
+
+def _solve_batch(
+    problem: Problem, strategies: Sequence[Strategy], seeds: Sequence[int], contexts: Sequence[StartContext]
+) -> list[Solution]:
+    """The solutions of a batch of starts, which share a surrogate; each with its strategy explained."""
+    last, listener = strategies[0].stages[-1], contexts[0].fit.listener
+    with ExitStack() as stack:
+        for context in contexts:
+            listener.began(context.number, context.of, last.stopping.max_iter, last.stopping.tol)
+            stack.enter_context(context.measured(problem.data))
+        surrogate = None
+        if last.on is not None and problem.data.facts.non_zeros:
+            surrogate = make(last.on, problem, seeds[0])
+        starts = [strategy.stages[0].starts[0] for strategy in strategies]
+        settings = [Setting(problem, surrogate, seed, context) for seed, context in zip(seeds, contexts, strict=True)]
+        if all(start == starts[0] for start in starts):
+            begun = starts[0].make_all(settings)
+        else:
+            begun = [start.make(setting) for start, setting in zip(starts, settings, strict=True)]
+    with ExitStack() as stack:
+        for context in contexts:
+            stack.enter_context(context.measured(problem.data))
+        found = solve_all_from(problem, begun, last.solver, last.stopping, seeds, contexts, surrogate)
+        found = [with_all_digits(problem, solution) for solution in found]
+    solutions = []
+    for context, strategy, solution in zip(contexts, strategies, found, strict=True):
+        history = History([replace(record, seconds=record.seconds + context.waited) for record in solution.history])
+        took = [context.took[0], replace(context.took[1], iterations=solution.n_iter)]
+        explained = explain_strategy(problem.signature, strategy, problem.user_model.line, context.of, took)
+        solutions.append(replace(solution, history=history, strategy=explained))
+        listener.ended(solutions[-1], context.number)
+    return solutions
 
 
 def _side_by_side(run: Any, n_init: int, workers: int, context: Context) -> list[Solution]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -89,6 +89,18 @@ class Solver(ABC):
     @abstractmethod
     def step(self, point: Point, state: Any) -> Point:
         """One sweep over the learned factors."""
+
+    def batches(self, signature: Signature) -> bool:
+        """Whether `step_all` takes little longer than a single step."""
+        return False
+
+    def step_all(self, points: Sequence[Point], states: Sequence[Any]) -> list[Point]:
+        """One sweep of each of several runs of one problem."""
+        return [self.step(point, state) for point, state in zip(points, states, strict=True)]
+
+    def measure(self, point: Point, state: Any) -> tuple[float, float] | None:
+        """The objective of the point of the last step, and the size of its terms, if the state has them."""
+        return None
 
 
 @dataclass
@@ -165,6 +177,22 @@ def solve(
     return run
 
 
+def solve_all(
+    runs: Sequence[Run], solver: Solver, stoppings: Sequence[Stopping], callbacks: Sequence[Callback | None]
+) -> Sequence[Run]:
+    """Go on with several runs of one problem, a step of all at a time, until all are over."""
+    loops = [_Loop(*each, None) for each in zip(runs, [solver] * len(runs), stoppings, callbacks, strict=True)]
+    points, states = [run.point for run in runs], [run.state for run in runs]
+    while any(run.status is None for run in runs):
+        points = solver.step_all(points, states)  # of those that are over, too: a batch keeps its size
+        for loop, point in zip(loops, points, strict=True):
+            if loop.run.status is None:
+                loop.take(point)
+    for loop in loops:
+        loop.run.seconds = time.perf_counter() - loop.began
+    return runs
+
+
 class _Loop:
     """One call of `solve`: steps, checks, and looks between them."""
 
@@ -184,11 +212,15 @@ class _Loop:
         self._next_look = time.perf_counter() + _PATIENCE
 
     def iterate(self) -> None:
-        """Take a step; check the run, or look at it, if it is time, and write it to the checkpoint."""
+        """Take a step."""
+        self.take(self.solver.step(self.run.point, self.run.state))
+
+    def take(self, point: Point) -> None:
+        """Go on to the point of a step; check the run, or look at it, if it is time, and write it to the checkpoint."""
         run = self.run
         run.n_iter += 1
         previous = run.point if self.stopping.step_tol else None
-        run.point = self.solver.step(run.point, run.state)
+        run.point = point
         if run.n_iter == 1 and not self.out_of_core:  # kernels may have been compiled
             self._next_look = time.perf_counter() + _PATIENCE
         is_due, is_last = run.n_iter == run.next_check or run.state.stalled, run.n_iter == self.stopping.max_iter
@@ -241,6 +273,8 @@ class _Loop:
     def _check(self, previous: Point | None) -> Status | None:
         """Compute the objective and the violations, ask the watch and the callback."""
         run, point, problem = self.run, self.run.point, self.run.point.problem
+        if point.measured is None and run.n_iter:
+            point.measured = self.solver.measure(point, run.state)
         value, magnitude = point.objective()
         is_above = problem.model.divergence.infinite_at_zero and bool(run.history)
         if is_above and problem.units.objective_to_user(value) > run.history[0].objective and point.unreached() > 0:

@@ -21,7 +21,7 @@ from .filling import Filling, inside, with_first_fill
 from .initialization import RandomState, initial_factors
 from .point import Point
 from .problem import Problem, Units, point_at, read_init
-from .run import Callback, begin, solve
+from .run import Callback, Run, begin, solve, solve_all
 from .solution import Solution, Status
 from .solvers import Solver, name_of, solver_for
 from .stopping import Stopping
@@ -58,10 +58,35 @@ def solve_from(
             run = solve(run, stepper, stopping, callback, write=None if writer is None else writer.write)
         else:
             run = surrogate.solve(factors, solver, stopping, callback, writer)
+    if writer is not None:
+        writer.filling = run.best.problem.filling
+    return solution_of(problem, run, solver)
+
+
+def solve_all_from(
+    problem: Problem,
+    inits: Sequence[str | Mapping[str, Any]],
+    solver: Solver,
+    stopping: Stopping,
+    seeds: Sequence[RandomState],
+    callbacks: Sequence[Callback],
+    surrogate: Surrogate | None = None,
+) -> list[Solution]:
+    """The solutions that one solver reaches from several initializations, of which it moves a batch at a time."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        several = [start_factors(problem, init, seed) for init, seed in zip(inits, seeds, strict=True)]
+        if surrogate is None:
+            begun = [begin(problem, factors, solver, stopping) for factors in several]
+            runs = solve_all(begun, solver, [stopping] * len(begun), callbacks)
+        else:
+            runs = surrogate.solve_all(several, solver, stopping, callbacks)
+        return [solution_of(problem, run, solver) for run in runs]
+
+
+def solution_of(problem: Problem, run: Run, solver: Solver) -> Solution:
+    """The solution at the end of a run."""
     assert run.status is not None
     own, model = run.best.problem, problem.user_model
-    if writer is not None:
-        writer.filling = own.filling
     everything = _final_factors(problem, run.best)
     is_plain = own.partial is None and not problem.model.weighted
     return Solution(

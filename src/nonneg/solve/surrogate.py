@@ -35,7 +35,7 @@ from ..model import Model
 from ..planning import canonical
 from .point import Point
 from .problem import Problem
-from .run import Callback, Run, Solver, Writer, begin, continued, solve
+from .run import Callback, Run, Solver, Writer, begin, continued, solve, solve_all
 from .signature import Signature
 from .solution import History, Status
 from .stopping import Stopping
@@ -259,6 +259,31 @@ class Surrogate(ABC):
                     writer.write(run, partial(state, earlier))
                 run.status = Status.STOPPED_BY_USER
                 return self.ended(run, rounds, None)
+
+    def solve_all(
+        self, several: Sequence[dict[str, Any]], solver: Solver, stopping: Stopping, callbacks: Sequence[Callback]
+    ) -> list[Run]:
+        """Solve from several starts in rounds on one surrogate, which agrees with X at the ends of all that go on."""
+        states, ended = [Rounds(factors=factors) for factors in several], dict[int, Run]()
+        while open_ := [place for place in range(len(states)) if place not in ended]:
+            is_late = states[open_[0]].number == self.most
+            problem = self.problem if is_late else self.small
+            own = solver.warm() if states[open_[0]].number else solver
+            left = [replace(stopping, max_iter=max(stopping.max_iter - states[place].done, 0)) for place in open_]
+            heard = [continued(callbacks[place], states[place].history) for place in open_]
+            begun = [begin(problem, self._own(states[place].factors), own, rest) for place, rest in zip(open_, left, strict=True)]
+            runs, before = solve_all(begun, own, left, heard), {place: len(states[place].history) for place in open_}
+            for place, run in zip(open_, runs, strict=True):
+                states[place] = states[place].after(run)
+                if is_late:
+                    run.history, run.n_iter, ended[place] = states[place].history, states[place].done, run
+            points = [] if is_late else self.agree_at([states[place].factors for place in open_])
+            for place, run, point in zip(open_, runs, points, strict=False):
+                is_over = run.status not in (Status.CONVERGED, Status.NO_PROGRESS)
+                states[place], is_end = self.judge(states[place], point, is_over=is_over, first=before[place])
+                if is_end:
+                    ended[place] = self.ended(run, states[place], point)
+        return [ended[place] for place in range(len(states))]
 
     def _after_round(self, run: Run, rounds: Rounds, first: int) -> tuple[Rounds, Run | None]:
         """The state after a round, judged by X, and the run of all rounds if this is the last."""

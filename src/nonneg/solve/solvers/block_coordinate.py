@@ -6,12 +6,13 @@ It serves a factor that occurs as F Fᵀ beside the data, as W in ``X W Wᵀ``. 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from ...data.device import recorded, steps
 from ...exceptions import IncompatibleError, is_count, is_number
-from ...kernels.namespace import Array
+from ...kernels.namespace import Array, to_host
 from ...kernels.projective import Progress, Projective
 from ...planning import canonical
 from ..point import Point
@@ -29,7 +30,9 @@ class BlockState(State):
     """The factor before the last sweep, with momentum."""
     momentum: Array = None
     value: Array = None
-    """The objective after it, up to a constant, on the device as the momentum is."""
+    """The objective after it, up to a constant, on the device as the momentum is; None of other fills."""
+    size: Array = None
+    """The size of its terms."""
 
 
 @dataclass(frozen=True)
@@ -87,39 +90,74 @@ class BlockCoordinate(Solver):
             raise IncompatibleError(f"Coordinate descent in blocks cannot be used here: {obstacle}. Use solver='adaptive'.")
         return BlockState(exponents=dict.fromkeys(problem.learned, 1.0))
 
+    def batches(self, signature: Signature) -> bool:
+        return not signature.data.on_host
+
     def step(self, point: Point, state: BlockState) -> Point:
-        subproblem, projective, advance = point.problem.derived(_prepared)(self)
-        xp, (name,) = projective.xp, point.problem.learned
-        F, is_turned = point.value(subproblem.F), subproblem.letter.transposed
-        if state.last:
-            last = state.last[name].T if is_turned else state.last[name]
-            value = xp.full_like(state.momentum, xp.inf) if state.value is None else state.value  # of other fills
-            progress = Progress(F, last, xp.stack([state.momentum, value, value]))
-        else:
-            progress = projective.begin(F, self.momentum)
-        found = Progress(*advance(*progress))
-        state.last = {name: found.last.T if is_turned else found.last}
-        state.momentum, state.value = found.numbers[0], found.numbers[1]
-        moved: Point = subproblem.replaced(point, found.F)
+        descent = point.problem.derived(_descents)(self, 1)
+        return descent.take([point], [state], descent.advance(*descent.progress_of(point, state, self.momentum)), is_batch=False)[0]
+
+    def step_all(self, points: Sequence[Point], states: Sequence[BlockState]) -> list[Point]:
+        descent = points[0].problem.derived(_descents)(self, len(points))
+        several = [descent.progress_of(point, state, self.momentum) for point, state in zip(points, states, strict=True)]
+        stacked = (descent.projective.xp.stack(arrays) for arrays in map(list, zip(*several, strict=True)))
+        return descent.take(points, states, descent.advance(*stacked), is_batch=True)
+
+    def measure(self, point: Point, state: BlockState) -> tuple[float, float] | None:
+        problem = point.problem
+        if state.value is None or problem.partial is not None:
+            return None
+        value, size = to_host(problem.namespace.xp.stack([state.value, state.size])).tolist()
+        value, size = problem.constant + value, problem.constant + size
+        return (value, size) if value > _CANCELLED * size else None
+
+
+_CANCELLED = 1e-3
+"""Share of the size of its terms below which an objective is measured anew: a sweep has it in the precision of the data."""
+
+
+class _Descent(NamedTuple):
+    """The descent of one run, or of several runs side by side."""
+
+    subproblem: Quadratic
+    projective: Projective
+    advance: Callable[..., Sequence[Array]]
+
+    def progress_of(self, point: Point, state: BlockState, momentum: float) -> Progress:
+        """The state of a run, for a sweep."""
+        xp, F = self.projective.xp, point.value(self.subproblem.F)
+        if not state.last:
+            return self.projective.begin(F, momentum)
+        (last,) = state.last.values()
+        infinite = xp.full_like(state.momentum, xp.inf)
+        value, size = (infinite, infinite) if state.value is None else (state.value, state.size)
+        return Progress(F, last.T if self.subproblem.letter.transposed else last, xp.stack([state.momentum, value, size]))
+
+    def take(self, points: Sequence[Point], states: Sequence[BlockState], found: Sequence[Array], *, is_batch: bool) -> list[Point]:
+        """The points after a sweep; their states are brought up to date."""
+        moved = []
+        for number, (point, state) in enumerate(zip(points, states, strict=True)):
+            F, last, numbers = (array[number, ...] if is_batch else array for array in found)
+            state.last = {self.subproblem.letter.name: last.T if self.subproblem.letter.transposed else last}
+            state.momentum, state.value, state.size = (numbers[place] for place in range(3))
+            moved.append(self.subproblem.replaced(point, F))
         return moved
 
 
-def _prepared(problem: Problem) -> Any:
-    """The subproblem, its descent, and a function that takes one step of it, for each solver once."""
-    made: dict[BlockCoordinate, Any] = {}
+def _descents(problem: Problem) -> Any:
+    """The descent of so many runs by a solver, made once."""
+    made: dict[Any, _Descent] = {}
 
-    def prepare(solver: BlockCoordinate) -> Any:
-        if solver not in made:
+    def descent(solver: BlockCoordinate, count: int) -> _Descent:
+        if (solver, count) not in made:
             (subproblem,) = problem.signature.derived(subproblems).values()
+            assert isinstance(subproblem, Quadratic)
             projective = projective_of(problem, solver)
-            made[solver] = (
-                subproblem,
-                projective,
-                recorded(problem.namespace, lambda *arrays: projective.advance(Progress(*arrays))),
-            )
-        return made[solver]
+            advance = recorded(problem.namespace, lambda *arrays: projective.advance(Progress(*arrays)))
+            made[solver, count] = _Descent(subproblem, projective, advance)
+        return made[solver, count]
 
-    return prepare
+    return descent
 
 
 def projective_of(problem: Problem, solver: BlockCoordinate) -> Projective:

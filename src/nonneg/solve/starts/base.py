@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -66,6 +66,10 @@ class Start(ABC):
     @abstractmethod
     def make(self, setting: Setting) -> Beginning:
         """Make the start."""
+
+    def make_all(self, settings: Sequence[Setting]) -> list[Beginning]:
+        """Make several, for one problem; a start that tries points side by side has those of all in one batch."""
+        return [self.make(setting) for setting in settings]
 
     @abstractmethod
     def __str__(self) -> str:

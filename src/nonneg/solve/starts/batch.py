@@ -47,113 +47,136 @@ class Batch(Start):
 
     def make(self, setting: Setting) -> Beginning:
         """The best factor found; none, for a random start, if X is zero or it is not finite."""
-        problem = setting.problem
+        return self.make_all([setting])[0]
+
+    def make_all(self, settings: Sequence[Setting]) -> list[Beginning]:
+        """Several starts on the same features, each the best of its own points."""
+        problem, surrogate = settings[0].problem, settings[0].surrogate
         if not problem.data.facts.non_zeros:
-            return {}
-        rough = problem if setting.surrogate is None else setting.surrogate.small
+            return [{} for _ in settings]
+        rough = problem if surrogate is None else surrogate.small
         (name,) = problem.learned
         rank, namespace = min(problem.shapes[name]), problem.namespace
         whole = projective_of(rough, BlockCoordinate(blocks=_BLOCKS))
-        F = _found(whole, rank, np.random.default_rng(setting.seed), namespace)
-        setting.context.say("searched for a start by a batch of points")
-        if not bool(namespace.xp.all(namespace.xp.isfinite(F))) or not bool(namespace.xp.any(F > 0)):
-            return {}
-        is_transposed = tuple(F.shape) != tuple(problem.shapes[name])
-        return problem.units.to_user({name: F.T if is_transposed else F})
+        found = _found(whole, rank, [np.random.default_rng(setting.seed) for setting in settings], namespace)
+        begun: list[Beginning] = []
+        for number, setting in enumerate(settings):
+            F = found[number, :, :]
+            setting.context.say("searched for a start by a batch of points")
+            is_there = bool(namespace.xp.all(namespace.xp.isfinite(F))) and bool(namespace.xp.any(F > 0))
+            F = F.T if tuple(F.shape) != tuple(problem.shapes[name]) else F
+            begun.append(problem.units.to_user({name: F}) if is_there else {})
+        return begun
 
     def __str__(self) -> str:
         return f"swap search by {_POINTS} points at a time"
 
 
-def _found(whole: Projective, rank: int, generator: np.random.Generator, namespace: Namespace) -> Array:
-    """The best factor, at its best scale: found on some rows, with all rows fitted to its codes."""
+def _found(whole: Projective, rank: int, generators: Sequence[np.random.Generator], namespace: Namespace) -> Array:
+    """The best factor of each start, at its best scale: found on some rows, with all rows fitted to its codes."""
     xp, R = whole.xp, whole.R
     squares = to_host(xp.sum(R * R, axis=1, dtype=xp.float64))
     filled = np.flatnonzero(squares > 0)
     few = min(len(filled), max(_FEW, _FEW_PER_COMPONENT * rank))
-    some = generator.choice(filled, few, replace=False, p=squares[filled] / squares[filled].sum())
+    some = generators[0].choice(filled, few, replace=False, p=squares[filled] / squares[filled].sum())
     part = whole._replace(R=xp.take(R, xp.asarray(some, device=namespace.device), axis=0))
-    best = _searched(part, _beginnings(part, rank, generator, namespace), generator, namespace)
+    best = _searched(part, _beginnings(part, rank, generators, namespace), generators, namespace)
     codes = unit_length(xp, part.R.T @ best, "columns")
     C = R @ codes
-    F = whole.steps.rows(xp.maximum(C, xp.zeros_like(C)), C, codes.T @ codes, 0.0, _FITS)
+    F = whole.steps.rows(xp.maximum(C, xp.zeros_like(C)), C, codes.mT @ codes, 0.0, _FITS)
     return whole.rescaled(unit_length(xp, F, "columns"))
 
 
-def _searched(part: Projective, F: Array, generator: np.random.Generator, namespace: Namespace) -> Array:
-    """The lowest point after descents from a batch, and from swaps of the best."""
+def _searched(part: Projective, F: Array, generators: Sequence[np.random.Generator], namespace: Namespace) -> Array:
+    """The lowest point of each start after descents from a batch, and from swaps of the best."""
+    xp, count = part.xp, len(generators)
     advance = recorded(namespace, lambda *arrays: part.advance(Progress(*arrays)))
-    best, lowest = _descended(part, advance, F, _SWEEPS)
+    best, lowest = _descended(part, advance, F, _SWEEPS, count)
     if F.shape[-1] > 1:
+        falls = np.ones(count, dtype=bool)
         for _ in range(_ROUNDS):
-            F, value = _descended(part, advance, _swapped(part, best, generator, namespace), _SWEEPS_A_ROUND)
-            if not value < lowest:
+            F, values = _descended(part, advance, _swapped(part, best, generators, namespace), _SWEEPS_A_ROUND, count)
+            falls &= values < lowest
+            if not falls.any():
                 break
-            best, lowest = F, value
+            best = xp.where(xp.asarray(falls, device=namespace.device)[:, None, None], F, best)
+            lowest = np.where(falls, values, lowest)
     return best
 
 
-def _descended(part: Projective, advance: Callable[..., Sequence[Array]], F: Array, sweeps: int) -> tuple[Array, float]:
-    """The lowest point after some sweeps from each of a batch, and its objective up to a constant."""
+def _descended(
+    part: Projective, advance: Callable[..., Sequence[Array]], F: Array, sweeps: int, count: int
+) -> tuple[Array, np.ndarray]:
+    """The lowest point of each start after some sweeps from each of its points, and its objective up to a constant."""
     progress: Sequence[Array] = part.begin(F, _MOMENTUM)
     for _ in range(sweeps):
         progress = advance(*progress)
-    values = to_host(progress[2])[:, 1]
+    values = to_host(progress[2])[:, 1].reshape(count, -1)
     values = np.where(np.isfinite(values), values, np.inf)
-    number = int(np.argmin(values))
-    return progress[0][number, :, :], float(values[number])
+    numbers = values.argmin(axis=1)
+    best = [progress[0][number + start * values.shape[1], :, :] for start, number in enumerate(numbers.tolist())]
+    return part.xp.stack(best), values[np.arange(count), numbers]
 
 
-def _beginnings(part: Projective, rank: int, generator: np.random.Generator, namespace: Namespace) -> Array:
-    """Random points, and as many whose components begin at features that are unlike each other."""
-    xp, (few, _) = part.xp, part.R.shape
-    random = namespace.asarray(generator.uniform(size=(_POINTS // 2, few, rank)))
+def _beginnings(part: Projective, rank: int, generators: Sequence[np.random.Generator], namespace: Namespace) -> Array:
+    """Random points for each start, and as many whose components begin at features that are unlike each other."""
+    xp, (few, _), half, count = part.xp, part.R.shape, _POINTS // 2, len(generators)
+    random = namespace.asarray(np.stack([generator.random((half, few, rank), dtype=np.float32) for generator in generators]))
+    draws = namespace.asarray(np.stack([generator.uniform(size=(rank, half, 1)) for generator in generators], axis=1))
     unit = unit_length(xp, part.R.T, "columns").T
     squares = xp.sum(part.R * part.R, axis=1)
-    unlike = xp.ones((_POINTS // 2, few), dtype=namespace.dtype, device=namespace.device)
+    unlike = xp.ones((count * half, few), dtype=namespace.dtype, device=namespace.device)
     cosines = []
-    for draw in generator.uniform(size=(rank, _POINTS // 2, 1)):
+    for component in range(rank):
         sums = xp.cumulative_sum(squares * unlike, axis=1)
-        below = xp.astype(sums < namespace.asarray(draw) * sums[:, -1:], xp.int64)
+        below = xp.astype(sums < xp.reshape(draws[component, ...], (-1, 1)) * sums[:, -1:], xp.int64)
         item = xp.minimum(xp.sum(below, axis=1), xp.asarray(few - 1, dtype=xp.int64, device=namespace.device))
         cosine = xp.take(unit, item, axis=0) @ unit.T
         cosine = xp.maximum(cosine, xp.zeros_like(cosine))
         unlike = xp.minimum(unlike, xp.maximum(1.0 - cosine * cosine, xp.zeros_like(cosine)))
         cosines.append(cosine)
-    length = xp.sqrt(squares)[:, None]
-    return xp.concat([random, length * xp.stack(cosines, axis=-1) ** 4], axis=0)
+    begun = xp.reshape(xp.sqrt(squares)[:, None] * xp.stack(cosines, axis=-1) ** 4, (count, half, few, rank))
+    return xp.reshape(xp.concat([random, begun], axis=1), (-1, few, rank))
 
 
-def _swapped(part: Projective, F: Array, generator: np.random.Generator, namespace: Namespace) -> Array:
-    """Copies of a point, each with two components merged and a new one at badly approximated features.
+def _swapped(part: Projective, F: Array, generators: Sequence[np.random.Generator], namespace: Namespace) -> Array:
+    """Copies of the point of each start, each with two components merged and a new one at badly approximated features.
 
     The pairs whose merging loses least are taken in turn; see `search.swapped`.
     """
-    xp = part.xp
+    xp, (count, few, rank) = part.xp, F.shape
     Y = part.R.T @ F
-    B, G = (to_host(array).astype(np.float64) for array in (Y.T @ Y, F.T @ F))
-    residual = part.R - F @ Y.T
-    left = to_host(xp.sum(residual * residual, axis=1)).astype(np.float64)
-    items = generator.choice(len(left), _POINTS, p=left / left.sum()) if left.sum() > 0 else np.zeros(_POINTS, int)
-    new = residual @ xp.take(residual, xp.asarray(items, device=namespace.device), axis=0).T
+    B, G = (to_host(array).astype(np.float64) for array in (Y.mT @ Y, F.mT @ F))
+    residual = part.R - F @ Y.mT
+    left = to_host(xp.sum(residual * residual, axis=-1)).astype(np.float64)
+    items = np.stack([_drawn(*pair) for pair in zip(generators, left, strict=True)]) + few * np.arange(count)[:, None]
+    chosen = xp.take(xp.reshape(residual, (count * few, -1)), xp.asarray(items.ravel(), device=namespace.device), axis=0)
+    new = residual @ xp.reshape(chosen, (count, _POINTS, -1)).mT
     new = unit_length(xp, xp.maximum(new, xp.zeros_like(new)), "columns")
-    new = new * float(np.sqrt(np.median(np.diag(G))))
-    merges = np.stack([_merging(B, number) for number in range(_POINTS)])
-    moved = F @ namespace.asarray(merges)
-    vacant = xp.asarray(np.any(merges, axis=1)[:, None, :], device=namespace.device)
-    return xp.where(vacant, moved, new.T[:, :, None])
+    new = new * namespace.asarray(np.sqrt(np.median(np.diagonal(G, axis1=1, axis2=2), axis=1)))[:, None, None]
+    merges = np.stack([_mergings(one, _POINTS) for one in B])
+    moved = F[:, None, :, :] @ namespace.asarray(merges)
+    vacant = xp.asarray(np.any(merges, axis=-2)[:, :, None, :], device=namespace.device)
+    return xp.reshape(xp.where(vacant, moved, new.mT[:, :, :, None]), (-1, few, rank))
 
 
-def _merging(B: np.ndarray, which: int) -> np.ndarray:
-    """The r × r matrix that merges a pair of components, by rank of the loss, into the first, and leaves a column of zeros."""
-    size = np.diag(B)
-    mean, half = (size[:, None] + size) / 2, (size[:, None] - size) / 2
-    lost = mean - np.sqrt(half**2 + B**2)
-    lost[np.tril_indices(len(B))] = np.inf
-    pairs = len(B) * (len(B) - 1) // 2
-    first, second = np.unravel_index(np.argsort(lost, axis=None)[which % pairs], lost.shape)
-    shares = abs(np.linalg.eigh(B[np.ix_([first, second], [first, second])])[1][:, 1])
-    matrix = np.eye(len(B))
-    matrix[[first, second], first], matrix[:, second] = shares, 0.0
-    matrix[second, first] = shares[1]
-    return matrix
+def _drawn(generator: np.random.Generator, left: np.ndarray) -> np.ndarray:
+    """Features in proportion to their unexplained part."""
+    return generator.choice(len(left), _POINTS, p=left / left.sum()) if left.sum() > 0 else np.zeros(_POINTS, int)
+
+
+def _mergings(B: np.ndarray, count: int) -> np.ndarray:
+    """The r × r matrices that merge a pair of components into the first, and leave a column of zeros; pairs that lose least first.
+
+    Merged along the leading eigenvector of [[B_ii, B_ij], [B_ij, B_jj]], a pair loses the smaller eigenvalue.
+    """
+    first, second = np.triu_indices(len(B), 1)
+    own, other, cross = B[first, first], B[second, second], B[first, second]
+    lost = (own + other) / 2 - np.sqrt(((own - other) / 2) ** 2 + cross**2)
+    chosen = np.argsort(lost, kind="stable")[np.arange(count) % len(lost)]
+    first, second, numbers = first[chosen], second[chosen], np.arange(count)
+    angle = np.arctan2(2 * cross[chosen], (own - other)[chosen]) / 2
+    matrices = np.tile(np.eye(len(B)), (count, 1, 1))
+    matrices[numbers, :, second] = 0.0
+    matrices[numbers, first, first], matrices[numbers, second, first] = abs(np.cos(angle)), abs(np.sin(angle))
+    return matrices
