@@ -1,3 +1,4 @@
+import array_api_strict
 import numpy as np
 import pytest
 from scipy import sparse
@@ -139,3 +140,26 @@ def test_singular_vectors_of_equal_blocks_are_told_apart(blocks, scale):
     start = factorize(X, "W H", blocks, init="nndsvda", random_state=0, max_iter=0, tol=0).factors["W"]
     assert sorted(start.argmax(axis=0) // 5) == list(range(blocks))
     assert factorize(X, Model("W H", "kullback-leibler"), blocks, init="nndsvda", random_state=0).objective <= 1e-6 * X.sum()
+
+
+def on_device(X):
+    return array_api_strict.asarray(X, device=array_api_strict.Device("device1"))
+
+
+@pytest.mark.parametrize("name", ["nndsvd", "nndsvda", "nndsvdar"])
+@pytest.mark.parametrize("shape", [(30, 12), (6, 40)])
+def test_singular_vectors_are_found_on_a_device_as_on_the_host(name, shape):
+    X, rank = np.random.default_rng(0).random(shape) ** 3, 8 if min(shape) < 8 else 4
+    host, device = (initial_factors(problem(Z, rank=rank), name, {}, 0) for Z in (X, on_device(X)))
+    for factor in ("W", "H"):
+        assert isinstance(device[factor], type(on_device(X)))
+        found = np.asarray(device[factor].to_device(array_api_strict.Device("CPU_DEVICE")))
+        np.testing.assert_allclose(found, host[factor], rtol=1e-6, atol=1e-9)
+
+
+def test_equal_blocks_are_found_on_a_device():
+    blocks = np.kron(np.eye(4), np.ones((7, 5)))
+    W = initial_factors(problem(on_device(blocks), rank=4), "nndsvd", {}, 0)["W"]
+    W = np.asarray(W.to_device(array_api_strict.Device("CPU_DEVICE")))
+    assert sorted(W.argmax(axis=1)[::7]) == [0, 1, 2, 3]
+    assert np.sort(W, axis=1)[:, -2].max() < 0.01 * W.max()

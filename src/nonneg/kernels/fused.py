@@ -75,7 +75,7 @@ def _by_rows(
     is_row = rows[:, None] < m
     u = tl.load(U + rows[:, None] * R + r[None, :], mask=is_row, other=0.0)
     total, second = tl.zeros((BM, Q), tl.float32), tl.zeros((BM, Q), tl.float32)
-    logs = tl.zeros((BM,), tl.float64)
+    logs = tl.zeros((BM, BN), tl.float32)
     for start in range(first, last, BN):
         columns = start + tl.arange(0, BN)
         is_column = tl.max_constancy(columns < last, [UNIT])
@@ -89,31 +89,31 @@ def _by_rows(
             if TWO:
                 second = tl.dot(_entries(x, y, inside, DATA2, POWER2), w, second, input_precision=PRECISION)
         if LOG:
-            terms = tl.where(inside, _raise(x, LOG_POWER) * tl.log(y), 0.0)
-            logs += tl.sum(terms, 1).to(tl.float64)
+            logs += tl.where(inside, _raise(x, LOG_POWER) * tl.log(y), 0.0)
     place = part.to(tl.int64) * m + rows
     if PRODUCTS:
         tl.store(OUT + place[:, None] * Q + q[None, :], total, mask=is_row)
         if TWO:
             tl.store(SECOND + place[:, None] * Q + q[None, :], second, mask=is_row)
     if LOG:
-        tl.store(LOGS + place, logs, mask=rows < m)
+        tl.store(LOGS + place, tl.sum(logs.to(tl.float64), 1), mask=rows < m)
 
 
 @triton.jit
 def _by_columns(
-    X, U, V, N, OUT, SECOND, m, n, stride, scale, floor, span,
+    X, U, V, N, OUT, SECOND, LOGS, m, n, stride, scale, floor, span,
     R: tl.constexpr, Q: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, UNIT: tl.constexpr,
     DATA: tl.constexpr, POWER: tl.constexpr, DATA2: tl.constexpr, POWER2: tl.constexpr, TWO: tl.constexpr,
-    SAME: tl.constexpr, PRECISION: tl.constexpr,
+    LOG: tl.constexpr, LOG_POWER: tl.constexpr, SAME: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """Eᵀ·N for a block of columns and a range of rows."""
+    """Eᵀ·N for a block of columns and a range of rows, and Σ x^LOG_POWER ln y of each column."""
     columns = tl.program_id(0) * BN + tl.arange(0, BN)
     part, r, q = tl.program_id(1), tl.arange(0, R), tl.arange(0, Q)
     first, last = part * span, tl.minimum(part * span + span, m)
     is_column = tl.max_constancy(columns < n, [UNIT])
     v = tl.load(V + columns[:, None] * R + r[None, :], mask=is_column[:, None], other=0.0)
     total, second = tl.zeros((BN, Q), tl.float32), tl.zeros((BN, Q), tl.float32)
+    logs = tl.zeros((BM, BN), tl.float32)
     for start in range(first, last, BM):
         rows = (start + tl.arange(0, BM)).to(tl.int64)
         is_row = rows < last
@@ -125,10 +125,14 @@ def _by_columns(
         total = tl.dot(tl.trans(_entries(x, y, inside, DATA, POWER)), w, total, input_precision=PRECISION)
         if TWO:
             second = tl.dot(tl.trans(_entries(x, y, inside, DATA2, POWER2)), w, second, input_precision=PRECISION)
+        if LOG:
+            logs += tl.where(inside, _raise(x, LOG_POWER) * tl.log(y), 0.0)
     place = part.to(tl.int64) * n + columns
     tl.store(OUT + place[:, None] * Q + q[None, :], total, mask=is_column[:, None])
     if TWO:
         tl.store(SECOND + place[:, None] * Q + q[None, :], second, mask=is_column[:, None])
+    if LOG:
+        tl.store(LOGS + place, tl.sum(logs.to(tl.float64), 0), mask=is_column)
 
 
 @triton.jit
@@ -232,7 +236,13 @@ PRECISIONS = {"highest": "bf16x6", "high": "bf16x3", "medium": "tf32"}
 """Products of tiles by PyTorch's `get_float32_matmul_precision`: as exact as float32, to 4e-7, and to 1e-4."""
 _WIDE = 64
 """Columns of a factor beyond which tiles are narrower, to fit into registers."""
-_TILES, _NARROW = Tiles(64, 64, 4, 2), Tiles(64, 32, 4, 2)
+_TILES = {
+    "highest": (Tiles(64, 64, 4, 3), Tiles(64, 64, 4, 2)),
+    "high": (Tiles(64, 64, 4, 3), Tiles(64, 64, 4, 3)),
+    "medium": (Tiles(64, 128, 4, 2), Tiles(64, 128, 4, 2)),
+}
+"""Tiles of passes by rows, and by columns: the fastest of twelve on an H200, of 50 000 × 5000, r = 50."""
+_NARROW = Tiles(64, 32, 4, 2)
 
 
 def can_visit(X: Array, *widths: int) -> bool:
@@ -280,11 +290,9 @@ class _Visit(NamedTuple):
         for places in _pairs(products):
             first = products[places[0]]
             exponents = [products[place].exponents for place in places]
-            if first.is_left:
-                sums = self._by_columns(exponents, first.M)
-            else:
-                sums, total = self._by_rows(exponents, first.M, log_power if logarithm is None else None)
-                logarithm = total if logarithm is None else logarithm
+            walk = self._by_columns if first.is_left else self._by_rows
+            sums, total = walk(exponents, first.M, log_power if logarithm is None else None)
+            logarithm = total if logarithm is None else logarithm
             results.update(zip(places, sums, strict=True))
         if log_power is not None and logarithm is None:
             _, logarithm = self._by_rows([], None, log_power)
@@ -294,40 +302,53 @@ class _Visit(NamedTuple):
         self, exponents: Sequence[tuple[float, float]], M: Array | None, log_power: float | None
     ) -> tuple[list[Array], Array | None]:
         (m, n), R = self.X.shape, self.U.shape[1]
-        matrix, width, tiles = self._operand(M, self.right, self.VT)
+        matrix, width, tiles = self._operand(M, self.right, self.VT, 0)
         span, parts = _ranges(n, triton.cdiv(m, tiles.rows), tiles.columns)
-        out = [self._empty(parts, m, matrix.shape[1]) for _ in exponents] or [self.U]
-        logs = torch.empty((parts, m), device=self.X.device, dtype=torch.float64) if log_power is not None else None
+        out, logs = self._results(exponents, parts, m, matrix, log_power)
         _by_rows[triton.cdiv(m, tiles.rows), parts](
-            self.X, self.U, self.VT, matrix, out[0], out[-1], out[0] if logs is None else logs, m, n, self.X.stride(0) // self.unit,
-            self.scale, self.floor, span, R=R, **self._options(exponents, matrix, tiles), SAME=matrix is self.VT,
-            LOG=logs is not None, LOG_POWER=log_power or 0.0, PRODUCTS=bool(exponents),
+            self.X, self.U, self.VT, matrix, out[0], out[-1], logs, m, n, self.X.stride(0) // self.unit, self.scale, self.floor,
+            span, R=R, **self._options(exponents, matrix, tiles, log_power), SAME=matrix is self.VT, PRODUCTS=bool(exponents),
         )  # fmt: skip
-        return [_added(parts)[:, :width] for parts in out[: len(exponents)]], None if logs is None else logs.sum()
+        return [_added(parts)[:, :width] for parts in out[: len(exponents)]], None if log_power is None else logs.sum()
 
-    def _by_columns(self, exponents: Sequence[tuple[float, float]], M: Array) -> list[Array]:
+    def _by_columns(
+        self, exponents: Sequence[tuple[float, float]], M: Array, log_power: float | None
+    ) -> tuple[list[Array], Array | None]:
         (m, n), R = self.X.shape, self.U.shape[1]
-        matrix, width, tiles = self._operand(M, self.left, self.U)
+        matrix, width, tiles = self._operand(M, self.left, self.U, 1)
         span, parts = _ranges(m, triton.cdiv(n, tiles.columns), tiles.rows)
-        out = [self._empty(parts, n, matrix.shape[1]) for _ in exponents]
+        out, logs = self._results(exponents, parts, n, matrix, log_power)
         _by_columns[triton.cdiv(n, tiles.columns), parts](
-            self.X, self.U, self.VT, matrix, out[0], out[-1], m, n, self.X.stride(0) // self.unit, self.scale, self.floor,
-            span, R=R, **self._options(exponents, matrix, tiles), SAME=matrix is self.U,
+            self.X, self.U, self.VT, matrix, out[0], out[-1], logs, m, n, self.X.stride(0) // self.unit, self.scale, self.floor,
+            span, R=R, **self._options(exponents, matrix, tiles, log_power), SAME=matrix is self.U,
         )  # fmt: skip
-        return [_added(parts)[:, :width] for parts in out]
+        return [_added(parts)[:, :width] for parts in out], None if log_power is None else logs.sum()
 
-    def _operand(self, M: Array | None, factor: Array, own: Array) -> tuple[Array, int, Tiles]:
+    def _results(
+        self, exponents: Sequence[Any], parts: int, length: int, matrix: Array, log_power: float | None
+    ) -> tuple[list[Array], Array]:
+        """Arrays for sums over ranges of a side, and for those of logarithms; others in place of those that are not needed."""
+        out = [self._empty(parts, length, matrix.shape[1]) for _ in exponents] or [self.U]
+        if log_power is None:
+            return out, out[0]
+        return out, torch.empty((parts, length), device=self.X.device, dtype=torch.float64)
+
+    def _operand(self, M: Array | None, factor: Array, own: Array, side: int) -> tuple[Array, int, Tiles]:
         """The matrix to multiply with, `own` if it is this factor, its columns before padding, and the tiles that fit."""
         matrix = own if M is None or _place(M) == _place(factor) else padded(M)
-        tiles = _NARROW if max(own.shape[1], matrix.shape[1]) > _WIDE else _TILES
+        is_wide = max(own.shape[1], matrix.shape[1]) > _WIDE
+        tiles = _NARROW if is_wide else _TILES[torch.get_float32_matmul_precision()][side]
         return matrix, factor.shape[1] if M is None else M.shape[1], tiles
 
-    def _options(self, exponents: Sequence[tuple[float, float]], matrix: Array, tiles: Tiles) -> dict[str, Any]:
+    def _options(
+        self, exponents: Sequence[tuple[float, float]], matrix: Array, tiles: Tiles, log_power: float | None
+    ) -> dict[str, Any]:
         (a, b), (c, d) = [*exponents, (0.0, 0.0), (0.0, 0.0)][:2]
         return {
             "Q": matrix.shape[1], "BM": tiles.rows, "BN": tiles.columns, "UNIT": self.unit, "DATA": a, "POWER": b,
             "DATA2": c, "POWER2": d,
-            "TWO": len(exponents) == 2, "PRECISION": PRECISIONS[torch.get_float32_matmul_precision()],
+            "LOG": log_power is not None, "LOG_POWER": log_power or 0.0, "TWO": len(exponents) == 2,
+            "PRECISION": PRECISIONS[torch.get_float32_matmul_precision()],
             "num_warps": tiles.warps, "num_stages": tiles.stages,
         }  # fmt: skip
 
@@ -394,11 +415,13 @@ def _move_rows(F: Array, C: Array, Q: Array, penalty: float = 0.0, passes: int =
         return f.mT.reshape(*points, m, r)
     firm = firmness / r * Q.diagonal(dim1=-2, dim2=-1).sum(-1)[:, None, None]
     c, Q = c + firm * f, Q + firm * torch.eye(r, device=Q.device, dtype=Q.dtype)
+    of = torch.arange(r, device=Q.device) // _GROUP
+    others = torch.where(of[:, None] == of, torch.zeros_like(Q), Q)
     for _ in range(passes):
         for start in range(0, r, _GROUP):
             some = slice(start, min(start + _GROUP, r))
-            own, group = Q[:, some, some].contiguous(), f[:, some].contiguous()
-            _descend(group, c[:, some] - Q[:, some] @ f + own @ group, own, penalty, 1, 0.0)
+            group = f[:, some].contiguous()
+            _descend(group, torch.baddbmm(c[:, some], others[:, some], f, alpha=-1), Q[:, some, some].contiguous(), penalty, 1, 0.0)
             f[:, some] = group
     return f.mT.reshape(*points, m, r)
 

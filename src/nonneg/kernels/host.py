@@ -296,8 +296,10 @@ def _largest_eigenvalue(gram: np.ndarray) -> float:
 
 
 def plus(total: Array, share: Any, more: Array) -> Array:
-    """Total + share · more; of NumPy arrays, in place and in one walk."""
-    return _axpy(total.dtype)(more, total, a=float(share)) if isinstance(total, np.ndarray) else total + share * more
+    """Total + share · more, in one walk if the library can; of NumPy arrays, in place."""
+    if isinstance(total, np.ndarray):
+        return _axpy(total.dtype)(more, total, a=float(share))
+    return total.addcmul(more, share) if hasattr(total, "addcmul") else total + share * more
 
 
 @cache

@@ -138,12 +138,12 @@ class Projective(NamedTuple):
 
     def rescaled(self, F: Array) -> Array:
         """F at the scale with the lowest objective, without the penalty."""
-        return F * self._best_scale(self.R.T @ F, F.mT @ F)
+        return F * self._best_scale(_combined(self.xp, self.R, F), F.mT @ F)
 
     def _sweep(self, F: Array) -> tuple[Array, Array]:
         """F after a step of each block, the objective up to a constant, and the size of its terms."""
         xp, R = self.xp, self.R
-        Y, G = R.T @ F, F.mT @ F
+        Y, G = _combined(xp, R, F), F.mT @ F
         numbers: Any = None
         if not self.penalty:
             scale = self._best_scale(Y, G)
@@ -155,7 +155,7 @@ class Projective(NamedTuple):
             f, part = F[..., rows, :], R[rows, :]
             B = Y.mT @ Y
             step = self.steps.rows(f, part @ (2 * Y - Y @ G), B, self.penalty, self.passes, _FIRMNESS) - f
-            moved = part.T @ step
+            moved = _combined(xp, part, step)
             linear = self.penalty * xp.sum(step, axis=(-2, -1), dtype=xp.float64) if self.penalty else None
             share, G, numbers = self.steps.share(B, G, Y.mT @ moved, moved.mT @ moved, f.mT @ step, step.mT @ step, linear, _SHARES)
             F[..., rows, :] = f + share * step
@@ -171,6 +171,15 @@ class Projective(NamedTuple):
         is_there = quartic > 0
         squared = xp.where(is_there, _trace(xp, B) / xp.where(is_there, quartic, xp.ones_like(quartic)), xp.ones_like(quartic))
         return xp.astype(xp.sqrt(squared)[..., None, None], Y.dtype)  # NumPy 2.0 refuses to cast a scalar, 2.1 does not
+
+
+def _combined(xp: Any, R: Array, F: Array) -> Array:
+    """Rᵀ F, of a batch as one product: a batch of long sums would leave most of a device idle."""
+    if F.ndim == 2:
+        return R.T @ F
+    *points, m, r = F.shape
+    rows = xp.reshape(xp.permute_dims(xp.reshape(F, (-1, m, r)), (1, 0, 2)), (m, -1))
+    return xp.reshape(xp.permute_dims(xp.reshape(R.T @ rows, (R.shape[1], -1, r)), (1, 0, 2)), (*points, R.shape[1], r))
 
 
 def _inner(xp: Any, A: Array, B: Array) -> Array:

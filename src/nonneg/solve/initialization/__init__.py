@@ -14,7 +14,7 @@ import numpy as np
 
 from ...constraints import Constraint
 from ...exceptions import IncompatibleError, unknown
-from ...kernels.namespace import Array
+from ...kernels.namespace import Array, to_host
 from ..exact import solved
 from ..problem import Problem
 from .clusters import angular, kmeans, one_hot_clusters
@@ -77,6 +77,7 @@ def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], ra
             continue
         drawn = made[name] if name in made else 1.0 - generator.uniform(size=problem.shapes[name])  # in (0, 1]
         if problem.model.signed:  # factors that face clusters of signed data are signed
+            drawn = to_host(drawn)
             drawn = np.maximum(drawn, np.abs(drawn).max() * _LEAST)
         factors[name] = constraints[name].restore(xp, problem.namespace.asarray(drawn))
         if constraints[name].any_scale:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...data import Data
-from ...kernels.namespace import to_host
+from ...kernels.namespace import Array, to_host
 
 _DIMENSIONS_PER_CLUSTER = 4
 """Dimensions for each cluster."""
@@ -72,12 +72,38 @@ def leading_singular(items: Any, count: int, seed: int, powers: int | None = Non
     powers : int, optional
         Fewer for a rough result; by default as many as scikit-learn has.
     """
-    generator = np.random.default_rng(seed)
-    size = min(count + _OVERSAMPLED, *items.shape)
-    powers = powers or (7 if count < 0.1 * min(items.shape) else 4)
-    found = items @ generator.standard_normal((items.shape[1], size))
+    draws, powers = _drawn(items, count, seed, powers)
+    if isinstance(items, Items) and not items.data.namespace.is_host:
+        U, S, V = leading_on_device(items, count, seed, powers)
+        return to_host(U).astype(np.float64), S, to_host(V).T.astype(np.float64)
+    found = items @ draws
     for _ in range(powers):
         found = items @ np.linalg.qr(items.T @ np.linalg.qr(found)[0])[0]
     Q = np.linalg.qr(found)[0]
     U, S, VT = np.linalg.svd((items.T @ Q).T, full_matrices=False)
     return (Q @ U)[:, :count], S[:count], VT[:count]
+
+
+def _drawn(items: Any, count: int, seed: int, powers: int | None) -> tuple[np.ndarray, int]:
+    """Random directions, and the powers of the matrix to take."""
+    size = min(count + _OVERSAMPLED, *items.shape)
+    draws = np.random.default_rng(seed).standard_normal((items.shape[1], size))
+    return draws, powers or (7 if count < 0.1 * min(items.shape) else 4)
+
+
+def leading_on_device(items: Items, count: int, seed: int, powers: int | None = None) -> tuple[Array, np.ndarray, Array]:
+    """The same on a device: U, S and V, of which U and V stay there."""
+    draws, powers = _drawn(items, count, seed, powers)
+    xp, data, is_turned = items.data.namespace.xp, items.data, items.axis == 1
+
+    def basis(M: Array) -> Array:
+        return xp.linalg.qr(M, mode="reduced")[0]
+
+    found = data.apply(data.namespace.asarray(draws), transposed=is_turned)
+    for _ in range(powers):
+        found = data.apply(basis(data.apply(basis(found), transposed=not is_turned)), transposed=is_turned)
+    Q = basis(found)
+    facing, R = xp.linalg.qr(data.apply(Q, transposed=not is_turned), mode="reduced")
+    U, S, VT = np.linalg.svd(to_host(R).T.astype(np.float64), full_matrices=False)
+    left, right = (long @ data.namespace.asarray(short[:, :count]) for long, short in ((Q, U), (facing, VT.T)))
+    return left, S[:count], right

@@ -10,25 +10,27 @@ the blocks would do. They are rotated so that each has few large entries (varima
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from .items import Items, leading_singular
+from ...kernels.namespace import Array, namespace_of, to_host
+from .items import Items, leading_on_device, leading_singular
 
-Pair = tuple[np.ndarray, np.ndarray]
+Pair = tuple[Array, Array]
 
 
 def nndsvd(items: Items, count: int, seed: int, whose: str) -> Pair:
     """Zeros become a thousandth of the mean."""
     own, facing = _pieces(items, count, seed)
-    return _filled(own, 1e-3 * own.mean()), _filled(facing, 1e-3 * facing.mean())
+    return _filled(own, 1e-3 * _mean(own)), _filled(facing, 1e-3 * _mean(facing))
 
 
 def nndsvda(items: Items, count: int, seed: int, whose: str) -> Pair:
     """Zeros become the mean."""
     own, facing = _pieces(items, count, seed)
-    return _filled(own, own.mean()), _filled(facing, facing.mean())
+    return _filled(own, _mean(own)), _filled(facing, _mean(facing))
 
 
 def nndsvdar(items: Items, count: int, seed: int, whose: str) -> Pair:
@@ -37,13 +39,18 @@ def nndsvdar(items: Items, count: int, seed: int, whose: str) -> Pair:
     generator = np.random.default_rng(seed)
 
     def filled(factor: np.ndarray) -> np.ndarray:
-        return _filled(factor, 0.01 * factor.mean() * (1.0 - generator.uniform(size=factor.shape)))
+        draws = 1.0 - generator.uniform(size=tuple(factor.shape))
+        return _filled(
+            factor, 0.01 * _mean(factor) * (draws if isinstance(factor, np.ndarray) else namespace_of(factor).asarray(draws))
+        )
 
     return filled(own), filled(facing)
 
 
 def _pieces(items: Items, count: int, seed: int) -> Pair:
     possible = min(count, *items.shape)
+    if not items.data.namespace.is_host:
+        return _pieces_on_device(items, possible, count, seed)
     U, singular, VT = _simplest(*leading_singular(items, possible, seed))
     own, facing = np.zeros((items.shape[0], count)), np.zeros((items.shape[1], count))
     own[:, 0], facing[:, 0] = np.abs(U[:, 0]), np.abs(VT[0])
@@ -56,6 +63,28 @@ def _pieces(items: Items, count: int, seed: int) -> Pair:
             own[:, k], facing[:, k] = u / lengths[0], v / lengths[1]
     root = np.sqrt(np.append(singular, np.zeros(count - possible)))
     return own * root, facing * root
+
+
+def _pieces_on_device(items: Items, possible: int, count: int, seed: int) -> Pair:
+    """The same on a device, all components at once."""
+    namespace, (U, singular, V) = items.data.namespace, leading_on_device(items, possible, seed)
+    xp = namespace.xp
+    if np.any(singular[1:] >= (1 - _EQUAL) * singular[:-1]):
+        U, V = (namespace.asarray(part) for part in _simplest(to_host(U), singular, to_host(V).T)[::2])
+        V = V.T
+    up, down = ([xp.maximum(sign * part, xp.zeros_like(part)) for part in (U, V)] for sign in (1, -1))
+    of_up, of_down = (math.prod(xp.linalg.vector_norm(part, axis=0) for part in parts) for parts in (up, down))
+    is_up = of_up >= of_down
+    pieces = [
+        xp.concat([abs(whole[:, :1]), xp.where(is_up, one, other)[:, 1:]], axis=1)
+        for whole, one, other in zip((U, V), up, down, strict=True)
+    ]
+    lengths = [xp.linalg.vector_norm(piece, axis=0) for piece in pieces]
+    is_there, one = lengths[0] * lengths[1] > 0, xp.ones_like(lengths[0])
+    root = xp.where(is_there, xp.sqrt(namespace.asarray(singular) * lengths[0] * lengths[1]), 0.0 * one)
+    own, facing = (piece / xp.where(is_there, length, one) * root for piece, length in zip(pieces, lengths, strict=True))
+    rest = [xp.zeros((part.shape[0], count - possible), dtype=namespace.dtype, device=namespace.device) for part in (own, facing)]
+    return xp.concat([own, rest[0]], axis=1), xp.concat([facing, rest[1]], axis=1)
 
 
 def _simplest(U: np.ndarray, singular: np.ndarray, VT: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -97,7 +126,15 @@ _EQUAL, _TURNS = 1e-6, 100
 """Relative difference below which singular values, or gains of a rotation, count as equal; rotations, at most."""
 
 
-def _filled(factor: np.ndarray, fill: Any) -> np.ndarray:
+def _mean(factor: Array) -> Any:
+    return factor.mean() if isinstance(factor, np.ndarray) else namespace_of(factor).xp.mean(factor)
+
+
+def _filled(factor: Array, fill: Any) -> Array:
     """Without zeros, and without the noise that the singular vectors have in place of them."""
-    fill = np.broadcast_to(fill, factor.shape)
-    return np.where(factor > 1e-6 * factor.max(), factor, np.where(fill > 0, fill, 1.0))
+    if isinstance(factor, np.ndarray):
+        fill = np.broadcast_to(fill, factor.shape)
+        return np.where(factor > 1e-6 * factor.max(), factor, np.where(fill > 0, fill, 1.0))
+    xp = namespace_of(factor).xp
+    fill = xp.broadcast_to(fill, factor.shape)
+    return xp.where(factor > 1e-6 * xp.max(factor), factor, xp.where(fill > 0, fill, xp.ones_like(fill)))

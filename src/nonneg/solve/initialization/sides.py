@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels.namespace import to_host
 from ...model import Model
 from ..problem import Problem
 from ..signature import dimension_classes
@@ -58,7 +59,8 @@ def _means(problem: Problem, outer: dict[str, np.ndarray], middle: list[str]) ->
         neighbours = form[:1], form[-1:]
         if len(form) != 3 or places != [1] or any(word[0].name not in outer for word in neighbours):
             continue
-        left, right = (outer[word[0].name].T if word[0].transposed else outer[word[0].name] for word in neighbours)
+        given = {word[0].name: to_host(outer[word[0].name]) for word in neighbours}
+        left, right = (given[word[0].name].T if word[0].transposed else given[word[0].name] for word in neighbours)
         left, right = left / left.sum(axis=0, keepdims=True), right / right.sum(axis=1, keepdims=True)
         S = (Items(problem.data, 1) @ left).T @ right.T
         means[name] = (S.T if form[1].transposed else S) + SMOOTHING * (S.mean() or 1.0)
