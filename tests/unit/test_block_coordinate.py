@@ -4,10 +4,12 @@ import array_api_strict
 import numpy as np
 import pytest
 
-from nonneg import OPNMF, factorize, solvers
+from nonneg import NMF, OPNMF, factorize, solvers
+from nonneg.constraints import Sparse
 from nonneg.data import read_data
 from nonneg.data.projection import Projection
 from nonneg.exceptions import DataError, IncompatibleError
+from nonneg.kernels.alternating import Alternating
 from nonneg.kernels.coordinates import linear_rows
 from nonneg.kernels.projective import Projective, coordinate_rows, steps_of
 from nonneg.solve.starts.batch import _mergings
@@ -57,6 +59,36 @@ def test_no_sweep_raises_the_objective_and_the_number_is_that_of_the_factor(xp, 
         assert (values <= before + 1e-12 * abs(values)).all()
         before = values
     assert (values < -0.1 * np.sum(R * R)).all()
+
+
+@pytest.mark.parametrize("xp", [np, array_api_strict], ids=["numpy", "strict"])
+@pytest.mark.parametrize("penalties", [(0.0, 0.0), (0.3, 0.1)])
+def test_no_sweep_over_both_factors_raises_the_objective(xp, penalties, rng):
+    X, W, V = rng.random((21, 17)), rng.random((2, 21, 3)), rng.random((2, 17, 3)) * np.array([0.5, 2.0])[:, None, None]
+    descent = Alternating(xp, xp.asarray(X), steps_of(xp), 2, penalties)
+    sides, before = descent.begin(xp.asarray(W), xp.asarray(V), 0.7), np.inf
+    for _ in range(40):
+        sides = descent.advance(sides)
+        W, V, values = (np.asarray(array) for array in (sides.W, sides.V, sides.numbers[:, 1]))
+        errors = np.sum((X - W @ V.swapaxes(1, 2)) ** 2, axis=(1, 2)) / 2 - np.sum(X * X) / 2
+        np.testing.assert_allclose(values, errors + W.sum((1, 2)) * penalties[0] + V.sum((1, 2)) * penalties[1], rtol=1e-9)
+        assert (values <= before + 1e-12 * abs(values)).all()
+        before = values
+    assert (values < -0.3 * np.sum(X * X)).all()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("form", ["W H", "H.T W.T"])
+def test_w_h_on_a_device_comes_as_low_as_on_the_host(form, rng):
+    X = rng.random((40, 3)) ** 2 @ rng.random((3, 30)) ** 2 + 0.1 * rng.random((40, 30))
+    for given in ({}, {"constraints": {"H": Sparse(0.05)}}):
+        host, device = (factorize(Z, form, 3, random_state=0, **given) for Z in (X, on_device(X)))
+        assert device.solver == "block-coordinate"
+        assert device.status.value == "converged"
+        assert device.objective <= 1.003 * host.objective
+    several = NMF(3, n_init=3, random_state=0).fit(on_device(X))
+    assert several.objective_ == to_host(several.objectives_).min()
+    assert several.objective_ <= 1.001 * NMF(3, random_state=0).fit(X).objective_
 
 
 def test_points_of_a_batch_do_not_change_each_other(rng):
@@ -143,7 +175,8 @@ def test_a_merged_pair_keeps_its_leading_direction(rng):
 
 def test_it_is_refused_where_rows_or_entries_depend_on_each_other(rng):
     X = rng.random((20, 10))
-    for form, options in (("W H", {}), ("X W W.T", {"divergence": "kl"}), ("X W W.T", {"constraints": {"W": "orthogonal"}})):
+    orthogonal = {"constraints": {"W": "orthogonal"}}
+    for form, options in (("W S H", {}), ("X W W.T", {"divergence": "kl"}), ("X W W.T", orthogonal), ("W H", orthogonal)):
         with pytest.raises(IncompatibleError, match="in blocks cannot be used"):
             factorize(X, form, 3, solver="block-coordinate", **options)
     with pytest.raises(IncompatibleError, match="blocks must be an int"):

@@ -16,7 +16,7 @@ _SHARES = 12
 """Shares of a block's step that are compared: 1, ½, ¼, …; if none lowers the objective, the block stays."""
 _FIRMNESS = 1e-2
 """Curvature added to that of each entry, as a share of the mean: a component of almost nothing would take steps without bound."""
-_GROWTH = 1.05
+GROWTH = 1.05
 """Growth of the momentum with every sweep that it has helped."""
 
 
@@ -57,11 +57,11 @@ def best_share(xp: Any) -> Callable[..., tuple[Array, Array, Array]]:
         G0, dtype = G, B.dtype
         B1, G1 = mixed + mixed.mT, cross + cross.mT
         B, B1, B2, G, G1, G2 = (xp.astype(array, xp.float64) for array in (B, B1, B2, G, G1, square))
-        trace, half = _trace(xp, B), _inner(xp, B, G) / 2
-        one = (_inner(xp, B, G1) + _inner(xp, B1, G)) / 2 - _trace(xp, B1)
+        trace, half = _trace(xp, B), inner(xp, B, G) / 2
+        one = (inner(xp, B, G1) + inner(xp, B1, G)) / 2 - _trace(xp, B1)
         one = one if linear is None else one + linear
-        two = (_inner(xp, B, G2) + _inner(xp, B1, G1) + _inner(xp, B2, G)) / 2 - _trace(xp, B2)
-        three, four = (_inner(xp, B1, G2) + _inner(xp, B2, G1)) / 2, _inner(xp, B2, G2) / 2
+        two = (inner(xp, B, G2) + inner(xp, B1, G1) + inner(xp, B2, G)) / 2 - _trace(xp, B2)
+        three, four = (inner(xp, B1, G2) + inner(xp, B2, G1)) / 2, inner(xp, B2, G2) / 2
         t = 0.5 ** xp.arange(shares, dtype=xp.float64, device=_device(B))
         values = t * (one[..., None] + t * (two[..., None] + t * (three[..., None] + t * four[..., None])))
         lowest = xp.min(values, axis=-1)
@@ -132,18 +132,18 @@ class Projective(NamedTuple):
         ahead = F + xp.astype(momentum[..., None, None], F.dtype) * (F - last)
         new, found = self._sweep(xp.maximum(ahead, xp.zeros_like(ahead)))
         falls = found[..., 0] <= numbers[..., 1]
-        momentum = xp.where(falls, xp.minimum(momentum * _GROWTH, xp.ones_like(momentum)), momentum / 2)
+        momentum = xp.where(falls, xp.minimum(momentum * GROWTH, xp.ones_like(momentum)), momentum / 2)
         kept = xp.where(falls[..., None, None], new, F)
         return Progress(kept, F, xp.concat([momentum[..., None], xp.where(falls[..., None], found, numbers[..., 1:])], axis=-1))
 
     def rescaled(self, F: Array) -> Array:
         """F at the scale with the lowest objective, without the penalty."""
-        return F * self._best_scale(_combined(self.xp, self.R, F), F.mT @ F)
+        return F * self._best_scale(combined(self.xp, self.R, F), F.mT @ F)
 
     def _sweep(self, F: Array) -> tuple[Array, Array]:
         """F after a step of each block, the objective up to a constant, and the size of its terms."""
         xp, R = self.xp, self.R
-        Y, G = _combined(xp, R, F), F.mT @ F
+        Y, G = combined(xp, R, F), F.mT @ F
         numbers: Any = None
         if not self.penalty:
             scale = self._best_scale(Y, G)
@@ -155,7 +155,7 @@ class Projective(NamedTuple):
             f, part = F[..., rows, :], R[rows, :]
             B = Y.mT @ Y
             step = self.steps.rows(f, part @ (2 * Y - Y @ G), B, self.penalty, self.passes, _FIRMNESS) - f
-            moved = _combined(xp, part, step)
+            moved = combined(xp, part, step)
             linear = self.penalty * xp.sum(step, axis=(-2, -1), dtype=xp.float64) if self.penalty else None
             share, G, numbers = self.steps.share(B, G, Y.mT @ moved, moved.mT @ moved, f.mT @ step, step.mT @ step, linear, _SHARES)
             F[..., rows, :] = f + share * step
@@ -167,13 +167,13 @@ class Projective(NamedTuple):
     def _best_scale(self, Y: Array, G: Array) -> Array:
         """The scale of F with the lowest objective, PNMF Eq. 21."""
         xp, B = self.xp, self.xp.astype(Y.mT @ Y, self.xp.float64)
-        quartic = _inner(xp, B, xp.astype(G, xp.float64))
+        quartic = inner(xp, B, xp.astype(G, xp.float64))
         is_there = quartic > 0
         squared = xp.where(is_there, _trace(xp, B) / xp.where(is_there, quartic, xp.ones_like(quartic)), xp.ones_like(quartic))
         return xp.astype(xp.sqrt(squared)[..., None, None], Y.dtype)  # NumPy 2.0 refuses to cast a scalar, 2.1 does not
 
 
-def _combined(xp: Any, R: Array, F: Array) -> Array:
+def combined(xp: Any, R: Array, F: Array) -> Array:
     """Rᵀ F, of a batch as one product: a batch of long sums would leave most of a device idle."""
     if F.ndim == 2:
         return R.T @ F
@@ -182,7 +182,7 @@ def _combined(xp: Any, R: Array, F: Array) -> Array:
     return xp.reshape(xp.permute_dims(xp.reshape(R.T @ rows, (R.shape[1], -1, r)), (1, 0, 2)), (*points, R.shape[1], r))
 
 
-def _inner(xp: Any, A: Array, B: Array) -> Array:
+def inner(xp: Any, A: Array, B: Array) -> Array:
     return xp.sum(A * B, axis=(-2, -1))
 
 

@@ -1,6 +1,7 @@
 """Coordinate descent in blocks of rows, for devices: all rows of a block take exact steps at once.
 
-It serves a factor that occurs as F Fᵀ beside the data, as W in ``X W Wᵀ``. See `kernels.projective` for the step.
+It serves a factor that occurs as F Fᵀ beside the data, as W in ``X W Wᵀ`` (`kernels.projective`), and the two of ``W H``, whose
+rows and columns do not depend on each other (`kernels.alternating`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from ...data.device import recorded, steps
 from ...exceptions import IncompatibleError, is_count, is_number
+from ...kernels.alternating import Alternating, Sides
 from ...kernels.namespace import Array, to_host
 from ...kernels.projective import Progress, Projective
 from ...planning import canonical
@@ -19,7 +21,7 @@ from ..point import Point
 from ..problem import Problem
 from ..run import Solver, State
 from ..signature import Signature
-from .subproblems import Quadratic, subproblems
+from .subproblems import Linear, Quadratic, Subproblem, subproblems
 
 
 @dataclass
@@ -27,7 +29,7 @@ class BlockState(State):
     """State of the descent between sweeps."""
 
     last: dict[str, Array] = field(default_factory=dict)
-    """The factor before the last sweep, with momentum."""
+    """The factors before the last sweep, with momentum."""
     momentum: Array = None
     value: Array = None
     """The objective after it, up to a constant, on the device as the momentum is; None of other fills."""
@@ -37,15 +39,15 @@ class BlockState(State):
 
 @dataclass(frozen=True)
 class BlockCoordinate(Solver):
-    """Exact steps of all rows of a block at once, for the Euclidean distance and one factor beside the data as F Fᵀ.
+    """Exact steps of all rows of a block at once, for the Euclidean distance: of a factor beside the data as F Fᵀ, or of W and H.
 
-    Each block takes the best share of its step, so no sweep raises the objective. "auto" chooses it on devices, where single rows
-    would leave most processors idle.
+    Each block of F takes the best share of its step; rows of W, and columns of H, do not depend on each other. So no sweep raises
+    the objective. "auto" chooses it on devices, where single rows would leave most processors idle.
 
     Parameters
     ----------
     blocks : int, default=8
-        Blocks of rows. More of them make more of a sweep, and take longer.
+        Blocks of rows of F. More of them make more of a sweep, and take longer.
     passes : int, default=2
         Visits of a row.
     momentum : float, default=0.7
@@ -74,14 +76,19 @@ class BlockCoordinate(Solver):
         model, data = signature.model, signature.data
         if not model.divergence.is_quadratic:
             return f"{model.divergence!r} is no polynomial in an entry, as the Euclidean distance is"
-        if len(model.learned) != 1 or model.weighted or not data.is_array:
-            return "it takes one learned factor, and one array without weights"
-        (name,) = model.learned
-        subproblem, terms = signature.derived(subproblems)[name], model.constraints[name].entrywise
-        if not isinstance(subproblem, Quadratic) or not subproblem.is_gram_of_data or not math.isinf(data.gram_size):
-            return f"{name} does not stand in {model.form.text!r} as {name} {name}.T beside the data"
-        if terms is None or terms.overlap or terms.given:
-            return f"{model.constraints[name]!r} ties the entries of {name} to each other"
+        if model.weighted or not data.is_array:
+            return "it takes one array without weights"
+        found = signature.derived(subproblems)
+        for name, constraint in model.constraints.items():
+            terms = constraint.entrywise
+            if constraint.is_learned and (terms is None or terms.overlap or terms.given or terms.ridge):
+                return f"{constraint!r} ties the entries of {name} to each other"
+        if len(found) == 1:
+            ((name, only),) = found.items()
+            if not isinstance(only, Quadratic) or not only.is_gram_of_data or not math.isinf(data.gram_size):
+                return f"{name} does not stand in {model.form.text!r} as {name} {name}.T beside the data"
+        elif len(model.form) != 2 or not all(type(one) is Linear for one in found.values()):
+            return f"{model.form.text!r} is not of two factors, or of one beside its own transpose and the data"
         return None
 
     def new_state(self, problem: Problem) -> BlockState:
@@ -95,12 +102,12 @@ class BlockCoordinate(Solver):
 
     def step(self, point: Point, state: BlockState) -> Point:
         descent = point.problem.derived(_descents)(self, 1)
-        return descent.take([point], [state], descent.advance(*descent.progress_of(point, state, self.momentum)), is_batch=False)[0]
+        return descent.take([point], [state], descent.advance(*descent.state_of(point, state, self.momentum)), is_batch=False)[0]
 
     def step_all(self, points: Sequence[Point], states: Sequence[BlockState]) -> list[Point]:
         descent = points[0].problem.derived(_descents)(self, len(points))
-        several = [descent.progress_of(point, state, self.momentum) for point, state in zip(points, states, strict=True)]
-        stacked = (descent.projective.xp.stack(arrays) for arrays in map(list, zip(*several, strict=True)))
+        several = [descent.state_of(point, state, self.momentum) for point, state in zip(points, states, strict=True)]
+        stacked = (descent.xp.stack(arrays) for arrays in map(list, zip(*several, strict=True)))
         return descent.take(points, states, descent.advance(*stacked), is_batch=True)
 
     def measure(self, point: Point, state: BlockState) -> tuple[float, float] | None:
@@ -119,28 +126,35 @@ _CANCELLED = 1e-3
 class _Descent(NamedTuple):
     """The descent of one run, or of several runs side by side."""
 
-    subproblem: Quadratic
-    projective: Projective
+    subproblems: Sequence[Subproblem]
+    begin: Callable[..., Sequence[Array]]
+    """Factors and momentum → their state: the factors, those before the last sweep, and three numbers."""
     advance: Callable[..., Sequence[Array]]
+    """A state after one more sweep."""
+    xp: Any
 
-    def progress_of(self, point: Point, state: BlockState, momentum: float) -> Progress:
+    def state_of(self, point: Point, state: BlockState, momentum: float) -> Sequence[Array]:
         """The state of a run, for a sweep."""
-        xp, F = self.projective.xp, point.value(self.subproblem.F)
+        xp, factors = self.xp, [point.value(each.F) for each in self.subproblems]
         if not state.last:
-            return self.projective.begin(F, momentum)
-        (last,) = state.last.values()
+            return self.begin(*factors, momentum)
+        last = [
+            state.last[each.letter.name].T if each.letter.transposed else state.last[each.letter.name] for each in self.subproblems
+        ]
         infinite = xp.full_like(state.momentum, xp.inf)
         value, size = (infinite, infinite) if state.value is None else (state.value, state.size)
-        return Progress(F, last.T if self.subproblem.letter.transposed else last, xp.stack([state.momentum, value, size]))
+        return [*factors, *last, xp.stack([state.momentum, value, size])]
 
     def take(self, points: Sequence[Point], states: Sequence[BlockState], found: Sequence[Array], *, is_batch: bool) -> list[Point]:
         """The points after a sweep; their states are brought up to date."""
-        moved = []
+        moved, count = [], len(self.subproblems)
         for number, (point, state) in enumerate(zip(points, states, strict=True)):
-            F, last, numbers = (array[number, ...] if is_batch else array for array in found)
-            state.last = {self.subproblem.letter.name: last.T if self.subproblem.letter.transposed else last}
+            *factors, numbers = (array[number, ...] if is_batch else array for array in found)
             state.momentum, state.value, state.size = (numbers[place] for place in range(3))
-            moved.append(self.subproblem.replaced(point, F))
+            for each, F, last in zip(self.subproblems, factors[:count], factors[count:], strict=True):
+                state.last[each.letter.name] = last.T if each.letter.transposed else last
+                point = each.replaced(point, F)
+            moved.append(point)
         return moved
 
 
@@ -150,14 +164,19 @@ def _descents(problem: Problem) -> Any:
 
     def descent(solver: BlockCoordinate, count: int) -> _Descent:
         if (solver, count) not in made:
-            (subproblem,) = problem.signature.derived(subproblems).values()
-            assert isinstance(subproblem, Quadratic)
-            projective = projective_of(problem, solver)
-            advance = recorded(problem.namespace, lambda *arrays: projective.advance(Progress(*arrays)))
-            made[solver, count] = _Descent(subproblem, projective, advance)
+            found = sorted(problem.signature.derived(subproblems).values(), key=lambda each: each.is_turned)
+            whole: Any = projective_of(problem, solver) if len(found) == 1 else _alternating_of(problem, solver, found)
+            kind: Any = Progress if len(found) == 1 else Sides
+            advance = recorded(problem.namespace, lambda *arrays: whole.advance(kind(*arrays)))
+            made[solver, count] = _Descent(found, whole.begin, advance, problem.namespace.xp)
         return made[solver, count]
 
     return descent
+
+
+def _alternating_of(problem: Problem, solver: BlockCoordinate, found: Sequence[Subproblem]) -> Alternating:
+    penalties = found[0].terms.penalty, found[1].terms.penalty
+    return Alternating(problem.namespace.xp, problem.data.itself(), steps(problem.namespace), solver.passes, penalties)
 
 
 def projective_of(problem: Problem, solver: BlockCoordinate) -> Projective:
