@@ -14,6 +14,7 @@ from nonneg.data.device import DeviceData, check_device, placed
 from nonneg.data.reading import read_data
 from nonneg.exceptions import IncompatibleError
 from nonneg.selection import rank_scan
+from nonneg.selection.criteria import Restarts
 
 from .test_estimators import ESTIMATORS, arrays_of, fitted, names_of
 
@@ -103,6 +104,24 @@ def test_ranks_are_scanned_there(model, how, X, card):
         model.set_params(device="cuda" if how == "parameter" else None)
         assert rank_scan(model, given, [2, 3], criteria=criteria, random_state=0).best_ == 3
     assert card or not isinstance(model, nonneg.NMF)
+
+
+@pytest.mark.usefixtures("card")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", ["OPNMF", "NMF"])
+def test_ranks_and_restarts_of_a_scan_are_one_batch(name, X, monkeypatch):
+    cls, single = getattr(nonneg, name), {}
+    fit = cls.fit
+    monkeypatch.setattr(cls, "fit", lambda self, X: single.setdefault((self.n_components, self.random_state), fit(self, X)))
+    scan = rank_scan(cls(device="cuda"), X, [2, 4], criteria=Restarts(3), random_state=0)
+    assert not single
+    monkeypatch.setattr(cls, "_fit_together", lambda copies, X: False)
+    each = rank_scan(cls(device="cuda"), X, [2, 4], criteria=Restarts(3), random_state=0)
+    assert len(single) == 6
+    for rank in (2, 4):
+        for together, alone in zip(scan.found_["restarts"][rank], each.found_["restarts"][rank], strict=True):
+            assert together["components"].shape == alone["components"].shape == (rank, X.shape[1])
+            assert together["error"] == pytest.approx(alone["error"], rel=0.03)
 
 
 @pytest.mark.usefixtures("card")

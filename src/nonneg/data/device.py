@@ -57,7 +57,7 @@ class DeviceData(DenseData):
 
 def steps(namespace: Namespace) -> Steps:
     """The steps of coordinate descent for all rows at once: kernels where there are any, else by the array library."""
-    if not has_kernels(namespace) or namespace.dtype != namespace.xp.float32:
+    if not has_kernels(namespace):
         return steps_of(namespace.xp)
     from ..kernels import fused
 

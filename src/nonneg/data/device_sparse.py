@@ -13,10 +13,10 @@ from scipy import sparse
 from ..exceptions import DataError
 from ..kernels.compressed import Compressed, Pattern
 from ..kernels.host import as_dense
-from ..kernels.namespace import Array, Namespace, to_host
+from ..kernels.namespace import Array, Namespace, has_kernels, to_host
 from .base import Data, Facts, Total
 from .dense import known_from, summed
-from .device import has_kernels, is_on_device, library_of
+from .device import is_on_device, library_of
 from .sparse import SparseData
 from .steps import ElementwiseOperand, Request, floor_of
 from .visiting import Pass, row_blocks

@@ -11,7 +11,7 @@ for, the rest being known.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
@@ -49,8 +49,9 @@ from ..model import Model
 from ..planning.plans import low_rank, multiply
 from ..solve.checkpoints import read_checkpoint
 from ..solve.context import Context
+from ..solve.initialization import make_generator
 from ..solve.problem import bind, counts_filled, signature_of
-from ..solve.restarts import make_first_pass, solve_restarts
+from ..solve.restarts import make_first_pass, solve_ranks, solve_restarts
 from ..solve.signature import infer_shapes
 from ..solve.solution import Explanation, Solution, Status
 from ..solve.solving import error_of, objective_of
@@ -211,12 +212,38 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         X = imputed_by(X, solution.data) if X.costs.weighted else X
         if X.log is not None:
             X.log.before = before  # nested fits reset it
+        self._hold(X, solution, context)
+        return self
+
+    def _hold(self, X: Data, solution: Solution, context: Context) -> None:
+        """Set the fitted attributes, and say how the fit ended."""
         scaled = in_scale(solution, self._norm)
         if scaled is not solution:
             solution, self._soft_factors = scaled, scaled.factors
         self._keep(X, solution)
         self._end(solution, context)
-        return self
+
+    @classmethod
+    def _fit_together(cls, copies: Sequence[Any], X: Any) -> bool:
+        """Fit copies of one estimator that differ in rank and seed, where a device takes them in one batch; whether it has."""
+        data = copies[0]._read_to_fit(X)
+        is_single = all(copy._n_starts == 1 and copy._kept_of_start is None and copy.checkpoint is None for copy in copies)
+        if not is_single or data.namespace.is_host or data.costs.weighted or data.costs.out_of_core or data.facts.peak == 0:
+            return False
+        for copy in copies[1:]:
+            copy.n_features_in_ = copies[0].n_features_in_
+        planned = [copy._planned(data) for copy in copies]
+        ranks, (model, *_) = [rank for _, rank, *_ in planned], planned[0]
+        if not all(isinstance(rank, int) for rank in ranks) or any(given is not None for *_, given in planned):
+            return False
+        context = Context()
+        with context.watching(data):
+            problem = bind(model, copies[0]._data(data), max(ranks), None, horizon=copies[0].max_iter * len(copies))
+            seeds = [int(make_generator(copy.random_state).uniform() * 2**31) for copy in copies]
+            found = solve_ranks(problem, [options[0] for *_, options, _ in planned], ranks, seeds, context)
+        for copy, solution in zip(copies, found or (), strict=False):
+            copy._hold(data, copy._best_of(data, [solution]), context)
+        return found is not None
 
     def _end(self, solution: Solution, context: Context) -> None:
         """Print how a fit ended, warn if it ended early, and raise after Ctrl-C, now that all attributes are of one fit."""
@@ -274,6 +301,10 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             raise DataError("X is zero everywhere: there is nothing in it to factorize.")
         problem = bind(first, self._data(X), rank, given, horizon=self.max_iter * len(options))
         solutions = solve_restarts(problem, options, self.random_state, context, self.n_jobs, self._kept_of_start)
+        return self._best_of(X, solutions)
+
+    def _best_of(self, X: Data, solutions: list[Solution]) -> Solution:
+        """The solution of a fit, given those of its starts, improved and hardened as this estimator does."""
         if X.log is not None:
             X.log.over = None  # no more interruption from here: finish, so that the result is kept
         is_weighted = X.costs.weighted

@@ -48,7 +48,7 @@ class Alternating(NamedTuple):
     def advance(self, sides: Sides) -> Sides:
         """One sweep, begun a share of the last step further on; a sweep that raises the objective is not kept."""
         xp, numbers = self.xp, sides.numbers
-        share = xp.astype(numbers[..., 0], sides.W.dtype)[..., None, None]
+        share = xp.astype(numbers[..., 0][..., None, None], sides.W.dtype)
         W, V = (F + share * (F - last) for F, last in ((sides.W, sides.before_w), (sides.V, sides.before_v)))
         W, V = xp.maximum(W, xp.zeros_like(W)), xp.maximum(V, xp.zeros_like(V))
         W = self.steps.rows(W, combined(xp, self.X.T, V), V.mT @ V, self.penalties[0], self.passes, 0.0)

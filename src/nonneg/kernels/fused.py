@@ -196,7 +196,7 @@ def _line(
         lowest = tl.where(value < lowest, value, lowest)
         t = t / 2
     trace, half = tl.sum(tl.sum(traced, 1), 0), tl.sum(tl.sum(halved, 1), 0)
-    tl.store(SHARE + point, share.to(tl.float32))
+    tl.store(SHARE + point, share.to(SHARE.dtype.element_ty))
     tl.store(NUMBERS + 2 * point, half - trace + lowest)
     tl.store(NUMBERS + 2 * point + 1, half + trace)
     for start in range(0, r, ROWS):
@@ -206,7 +206,7 @@ def _line(
         g = tl.load(G + place, mask=inside, other=0.0).to(tl.float64)
         g2 = tl.load(G2 + place, mask=inside, other=0.0).to(tl.float64)
         g1 = tl.load(CROSS + place, mask=inside, other=0.0).to(tl.float64) + tl.load(CROSS + turned, mask=inside, other=0.0)
-        tl.store(NEW + place, (g + share * (g1 + share * g2)).to(tl.float32), mask=inside)
+        tl.store(NEW + place, (g + share * (g1 + share * g2)).to(NEW.dtype.element_ty), mask=inside)
 
 
 @triton.jit
@@ -391,7 +391,8 @@ def _ranges(length: int, blocks: int, step: int) -> tuple[int, int]:
 
 
 _GROUP = 32
-"""Components that are gone over together if there are more than `_WIDE`: as many as fit into the registers of a thread."""
+"""Components that are gone over together if there are more than `_WIDE`, or in double precision more than these: as many as fit
+into the registers of a thread."""
 
 
 def _move_rows(F: Array, C: Array, Q: Array, penalty: float = 0.0, passes: int = 1, firmness: float = 0.0) -> Array:
@@ -410,7 +411,7 @@ def _move_rows(F: Array, C: Array, Q: Array, penalty: float = 0.0, passes: int =
     *points, m, r = F.shape
     f, c = (array.reshape(-1, m, r).mT.clone(memory_format=torch.contiguous_format) for array in (F, C))
     Q = Q.reshape(-1, r, r)
-    if r <= _WIDE:
+    if r <= (_WIDE if F.dtype == torch.float32 else _GROUP):
         _descend(f, c, Q.contiguous(), penalty, passes, firmness / r)
         return f.mT.reshape(*points, m, r)
     firm = firmness / r * Q.diagonal(dim1=-2, dim2=-1).sum(-1)[:, None, None]

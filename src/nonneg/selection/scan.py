@@ -242,7 +242,7 @@ class Work:
             left = f", about {readable_seconds(seconds)} left" if worked else ""
             place = f"part {number + 1} of {len(parts[one.name])}"
             listener.phase(f"{one.name}, rank {_told(rank)}, {place}: {count + 1} of {len(tasks)} measurements{left}")
-            name = "-".join([one.name, *map(str, np.atleast_1d(rank)), str(number)])
+            name = _name(one, rank, number)
             found, is_kept, size = self.store.read(name), True, _cost(rank)
             if found is None:
                 is_kept = False
@@ -265,6 +265,10 @@ class Work:
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always", ConvergenceWarning)
             try:
+                for one in self.criteria:
+                    mine = [(rank, part) for each, part, rank in tasks if each is one]
+                    open_ = [(rank, part) for rank, part in mine if self.store.read(_name(one, rank, part)) is None]
+                    one.prepare(self.subject, [(rank, self._seed(one.name, rank, part)) for rank, part in open_])
                 with blas_limited(limit):
                     Parallel(workers, prefer="threads")(delayed(measured)(*task) for task in tasks)
             finally:
@@ -319,6 +323,11 @@ class Work:
     def _seed(self, *words: Any) -> int:
         """A seed of its own for each measurement, whatever else is measured and in which order."""
         return int(self._generator(*words).integers(2**31))
+
+
+def _name(one: Criterion, rank: Rank, part: int) -> str:
+    """The name of a measurement in the folder of a scan."""
+    return "-".join([one.name, *map(str, np.atleast_1d(rank)), str(part)])
 
 
 def _cost(rank: Rank) -> float:

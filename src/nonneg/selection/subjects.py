@@ -7,7 +7,7 @@ pairs of neighbours), and graphs. A criterion asks the kind that it knows for pa
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -69,6 +69,9 @@ class Subject(ABC):
     def fit(self, data: Any, rank: Rank, seed: int, **changes: Any) -> Any:
         """The estimator fitted to data like those of the subject."""
         return self.with_rank(rank, seed, **changes).fit(data)
+
+    def fit_ahead(self, wanted: Sequence[tuple[Rank, int]], **changes: Any) -> None:  # noqa: B027
+        """Make fits to all data that `fit` will be asked for, by rank and seed, where a device makes them in one batch."""
 
     def identity(self) -> dict[str, Any]:
         """Properties that a continued scan must share with the one before, as JSON."""
@@ -139,6 +142,8 @@ class Matrix(Subject):
         refuse_far(X)
         data: Any = in_memory(clone(estimator)._read(X, reset=True))
         super().__init__(_where(estimator, X), _to_be_compared(data.values))
+        self._ahead: dict[tuple[Rank, int], Any] = {}
+        """Models that `fit_ahead` has made, until `fit` is asked for them."""
         self.has_two_ranks = isinstance(estimator, NMTF | BiQNMF | BiORNM3F)
         self.has_missing = count_missing(data) > 0
         self.is_observed = self.has_missing and sparse.issparse(data.values)
@@ -157,7 +162,13 @@ class Matrix(Subject):
         return _cut_out(self.data, rows, columns)
 
     def fit(self, data: Any, rank: Rank, seed: int, **changes: Any) -> Any:
-        return super().fit(self.as_given(data), rank, seed, **changes)
+        ahead = self._ahead.pop((rank, seed), None) if data is self.data else None
+        return ahead if ahead is not None else super().fit(self.as_given(data), rank, seed, **changes)
+
+    def fit_ahead(self, wanted: Sequence[tuple[Rank, int]], **changes: Any) -> None:
+        copies = [self.with_rank(rank, seed, **changes) for rank, seed in wanted]
+        if len(copies) > 1 and type(self.estimator)._fit_together(copies, self.as_given(self.data)):
+            self._ahead = dict(zip(wanted, copies, strict=True))
 
     def as_given(self, data: Any) -> Any:
         """Data like those of the subject, as the estimator takes them: an `Observed` if stored entries are all that is known."""

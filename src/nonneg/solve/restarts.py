@@ -20,7 +20,7 @@ from .checkpoints import identity_of
 from .context import Context, StartContext
 from .initialization import RandomState, make_generator
 from .problem import Problem
-from .signature import HORIZON, Signature, infer_shapes
+from .signature import HORIZON, Signature, component_axes, infer_shapes
 from .solution import History, Solution, Status
 from .solving import solve_all_from, solve_from, start_factors, with_all_digits
 from .starts import Beginning, Named, Setting
@@ -133,8 +133,39 @@ def _in_batches(
     return done
 
 
+def solve_ranks(
+    problem: Problem, options: Sequence[Options], ranks: Sequence[int], seeds: Sequence[int], context: Context
+) -> list[Solution] | None:
+    """The solutions with several ranks, one for each of the seeds, in one batch; None if there is no batch of that size.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of the largest rank.
+    options : sequence of Options
+    ranks, seeds : sequences of int
+    context : Context
+    """
+    strategies = [choose(problem.signature, one) for one in options]
+    entries = len(options) * sum(math.prod(problem.shapes[name]) for name in problem.learned)
+    if entries > _BATCH or not batches(problem, strategies) or any(isinstance(one.init, Mapping) for one in options):
+        return None
+    contexts = [StartContext(context, number, len(options)) for number in range(len(options))]
+    found = _solve_batch(problem, strategies, seeds, contexts, ranks)
+    axes = component_axes(problem.model)
+    for solution, rank in zip(found, ranks, strict=True):
+        for name, axis in axes.items():
+            factor = solution.factors[name]
+            solution.factors[name] = factor[:rank, :] if axis == 0 else factor[:, :rank]
+    return found
+
+
 def _solve_batch(
-    problem: Problem, strategies: Sequence[Strategy], seeds: Sequence[int], contexts: Sequence[StartContext]
+    problem: Problem,
+    strategies: Sequence[Strategy],
+    seeds: Sequence[int],
+    contexts: Sequence[StartContext],
+    ranks: Sequence[int] | None = None,
 ) -> list[Solution]:
     """The solutions of a batch of starts, which share a surrogate; each with its strategy explained."""
     last, listener = strategies[0].stages[-1], contexts[0].fit.listener
@@ -146,7 +177,8 @@ def _solve_batch(
         if last.on is not None and problem.data.facts.non_zeros:
             surrogate = make(last.on, problem, seeds[0])
         starts = [strategy.stages[0].starts[0] for strategy in strategies]
-        settings = [Setting(problem, surrogate, seed, context) for seed, context in zip(seeds, contexts, strict=True)]
+        own = [None] * len(seeds) if ranks is None else ranks
+        settings = [Setting(problem, surrogate, *each) for each in zip(seeds, contexts, own, strict=True)]
         if all(start == starts[0] for start in starts):
             begun = starts[0].make_all(settings)
         else:
@@ -154,7 +186,7 @@ def _solve_batch(
     with ExitStack() as stack:
         for context in contexts:
             stack.enter_context(context.measured(problem.data))
-        found = solve_all_from(problem, begun, last.solver, last.stopping, seeds, contexts, surrogate)
+        found = solve_all_from(problem, begun, last.solver, last.stopping, seeds, contexts, surrogate, ranks)
         found = [with_all_digits(problem, solution) for solution in found]
     solutions = []
     for context, strategy, solution in zip(contexts, strategies, found, strict=True):

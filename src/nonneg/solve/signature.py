@@ -205,6 +205,13 @@ def dimension_classes(model: Model) -> dict[Dimension, Dimension]:
     return {(name, axis): sizes.find((name, axis)) for name in (*model.form.names, model.data) for axis in (0, 1)}
 
 
+def component_axes(model: Model) -> dict[str, int]:
+    """The axis of each learned factor that has a place for each component."""
+    classes = dimension_classes(model)
+    outer = {classes[model.data, 0], classes[model.data, 1]}
+    return {name: axis for name in model.learned for axis in (0, 1) if classes[name, axis] not in outer}
+
+
 def infer_shapes(
     model: Model, shape: tuple[int, int], rank: int | Sequence[int] | None, given: Mapping[str, tuple[int, int]]
 ) -> dict[str, tuple[int, int]]:

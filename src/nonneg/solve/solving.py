@@ -22,6 +22,7 @@ from .initialization import RandomState, initial_factors
 from .point import Point
 from .problem import Problem, Units, point_at, read_init
 from .run import Callback, Run, begin, solve, solve_all
+from .signature import component_axes
 from .solution import Solution, Status
 from .solvers import Solver, name_of, solver_for
 from .stopping import Stopping
@@ -71,16 +72,29 @@ def solve_all_from(
     seeds: Sequence[RandomState],
     callbacks: Sequence[Callback],
     surrogate: Surrogate | None = None,
+    ranks: Sequence[int] | None = None,
 ) -> list[Solution]:
-    """The solutions that one solver reaches from several initializations, of which it moves a batch at a time."""
+    """The solutions that one solver reaches from several initializations, of which it moves a batch at a time.
+
+    With `ranks`, later components of each are zero from the beginning, and stay so.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         several = [start_factors(problem, init, seed) for init, seed in zip(inits, seeds, strict=True)]
+        if ranks is not None:
+            several = [_with_few(problem, factors, rank) for factors, rank in zip(several, ranks, strict=True)]
         if surrogate is None:
             begun = [begin(problem, factors, solver, stopping) for factors in several]
             runs = solve_all(begun, solver, [stopping] * len(begun), callbacks)
         else:
             runs = surrogate.solve_all(several, solver, stopping, callbacks)
         return [solution_of(problem, run, solver) for run in runs]
+
+
+def _with_few(problem: Problem, factors: Mapping[str, Array], rank: int) -> dict[str, Array]:
+    """Factors with zeros for all but the first components."""
+    namespace, axes = problem.namespace, component_axes(problem.model)
+    few = {name: namespace.asarray(np.arange(factor.shape[axes[name]]) < rank) for name, factor in factors.items()}
+    return {name: factor * (few[name][:, None] if axes[name] == 0 else few[name]) for name, factor in factors.items()}
 
 
 def solution_of(problem: Problem, run: Run, solver: Solver) -> Solution:

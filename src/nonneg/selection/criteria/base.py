@@ -57,6 +57,9 @@ class Criterion(ABC):
     def parts(self, subject: Subject, generator: np.random.Generator, y: np.ndarray | None) -> list[Any]:
         """Parts that are measured at every rank."""
 
+    def prepare(self, subject: Subject, wanted: Sequence[tuple[Rank, int]]) -> None:  # noqa: B027
+        """Make ready for measurements, by rank and seed, all of which will be asked for."""
+
     @abstractmethod
     def measure(self, subject: Subject, part: Any, rank: Rank, seed: int) -> Found:
         """Measure a part at a rank."""

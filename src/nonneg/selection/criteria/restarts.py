@@ -70,6 +70,9 @@ class Restarts(Criterion):
         chosen = [np.sort(generator.permutation(n)[: self.n_items]) for n in _count_items(subject)]
         return [chosen] * self.n_repeats
 
+    def prepare(self, subject: Subject, wanted: Sequence[tuple[Rank, int]]) -> None:
+        subject.fit_ahead(wanted, **_random(subject))
+
     def measure(self, subject: Subject, part: Any, rank: Rank, seed: int) -> Found:
         model = subject.fit(subject.data, rank, seed, **_random(subject))
         error = getattr(model, "reconstruction_err_", getattr(model, "objective_", np.nan))

@@ -36,12 +36,15 @@ class Setting:
         Stands for the data.
     seed : int
     context : StartContext
+    rank : int, optional
+        Components that are not zero: fewer than the factors have where runs of several ranks are one batch.
     """
 
     problem: Problem
     surrogate: Surrogate | None
     seed: int
     context: StartContext
+    rank: int | None = None
 
 
 class Start(ABC):

@@ -58,7 +58,8 @@ class Batch(Start):
         (name,) = problem.learned
         rank, namespace = min(problem.shapes[name]), problem.namespace
         whole = projective_of(rough, BlockCoordinate(blocks=_BLOCKS))
-        found = _found(whole, rank, [np.random.default_rng(setting.seed) for setting in settings], namespace)
+        ranks = [setting.rank or rank for setting in settings]
+        found = _found(whole, ranks, [np.random.default_rng(setting.seed) for setting in settings], namespace)
         begun: list[Beginning] = []
         for number, setting in enumerate(settings):
             F = found[number, :, :]
@@ -72,30 +73,35 @@ class Batch(Start):
         return f"swap search by {_POINTS} points at a time"
 
 
-def _found(whole: Projective, rank: int, generators: Sequence[np.random.Generator], namespace: Namespace) -> Array:
-    """The best factor of each start, at its best scale: found on some rows, with all rows fitted to its codes."""
+def _found(whole: Projective, ranks: Sequence[int], generators: Sequence[np.random.Generator], namespace: Namespace) -> Array:
+    """The best factor of each start, at its best scale: found on some rows, with all rows fitted to its codes.
+
+    Starts of fewer components than the most have columns of zeros, which no step moves.
+    """
     xp, R = whole.xp, whole.R
     squares = to_host(xp.sum(R * R, axis=1, dtype=xp.float64))
     filled = np.flatnonzero(squares > 0)
-    few = min(len(filled), max(_FEW, _FEW_PER_COMPONENT * rank))
+    few = min(len(filled), max(_FEW, _FEW_PER_COMPONENT * max(ranks)))
     some = generators[0].choice(filled, few, replace=False, p=squares[filled] / squares[filled].sum())
     part = whole._replace(R=xp.take(R, xp.asarray(some, device=namespace.device), axis=0))
-    best = _searched(part, _beginnings(part, rank, generators, namespace), generators, namespace)
+    best = _searched(part, _beginnings(part, ranks, generators, namespace), ranks, generators, namespace)
     codes = unit_length(xp, part.R.T @ best, "columns")
     C = R @ codes
     F = whole.steps.rows(xp.maximum(C, xp.zeros_like(C)), C, codes.mT @ codes, 0.0, _FITS)
     return whole.rescaled(unit_length(xp, F, "columns"))
 
 
-def _searched(part: Projective, F: Array, generators: Sequence[np.random.Generator], namespace: Namespace) -> Array:
+def _searched(
+    part: Projective, F: Array, ranks: Sequence[int], generators: Sequence[np.random.Generator], namespace: Namespace
+) -> Array:
     """The lowest point of each start after descents from a batch, and from swaps of the best."""
     xp, count = part.xp, len(generators)
     advance = recorded(namespace, lambda *arrays: part.advance(Progress(*arrays)))
     best, lowest = _descended(part, advance, F, _SWEEPS, count)
-    if F.shape[-1] > 1:
-        falls = np.ones(count, dtype=bool)
+    falls = np.array(ranks) > 1
+    if falls.any():
         for _ in range(_ROUNDS):
-            F, values = _descended(part, advance, _swapped(part, best, generators, namespace), _SWEEPS_A_ROUND, count)
+            F, values = _descended(part, advance, _swapped(part, best, ranks, generators, namespace), _SWEEPS_A_ROUND, count)
             falls &= values < lowest
             if not falls.any():
                 break
@@ -118,9 +124,9 @@ def _descended(
     return part.xp.stack(best), values[np.arange(count), numbers]
 
 
-def _beginnings(part: Projective, rank: int, generators: Sequence[np.random.Generator], namespace: Namespace) -> Array:
+def _beginnings(part: Projective, ranks: Sequence[int], generators: Sequence[np.random.Generator], namespace: Namespace) -> Array:
     """Random points for each start, and as many whose components begin at features that are unlike each other."""
-    xp, (few, _), half, count = part.xp, part.R.shape, _POINTS // 2, len(generators)
+    xp, (few, _), half, count, rank = part.xp, part.R.shape, _POINTS // 2, len(generators), max(ranks)
     random = namespace.asarray(np.stack([generator.random((half, few, rank), dtype=np.float32) for generator in generators]))
     draws = namespace.asarray(np.stack([generator.uniform(size=(rank, half, 1)) for generator in generators], axis=1))
     unit = unit_length(xp, part.R.T, "columns").T
@@ -136,10 +142,13 @@ def _beginnings(part: Projective, rank: int, generators: Sequence[np.random.Gene
         unlike = xp.minimum(unlike, xp.maximum(1.0 - cosine * cosine, xp.zeros_like(cosine)))
         cosines.append(cosine)
     begun = xp.reshape(xp.sqrt(squares)[:, None] * xp.stack(cosines, axis=-1) ** 4, (count, half, few, rank))
-    return xp.reshape(xp.concat([random, begun], axis=1), (-1, few, rank))
+    is_there = namespace.asarray(np.arange(rank) < np.array(ranks)[:, None])[:, None, None, :]
+    return xp.reshape(xp.concat([random, begun], axis=1) * is_there, (-1, few, rank))
 
 
-def _swapped(part: Projective, F: Array, generators: Sequence[np.random.Generator], namespace: Namespace) -> Array:
+def _swapped(
+    part: Projective, F: Array, ranks: Sequence[int], generators: Sequence[np.random.Generator], namespace: Namespace
+) -> Array:
     """Copies of the point of each start, each with two components merged and a new one at badly approximated features.
 
     The pairs whose merging loses least are taken in turn; see `search.swapped`.
@@ -153,11 +162,15 @@ def _swapped(part: Projective, F: Array, generators: Sequence[np.random.Generato
     chosen = xp.take(xp.reshape(residual, (count * few, -1)), xp.asarray(items.ravel(), device=namespace.device), axis=0)
     new = residual @ xp.reshape(chosen, (count, _POINTS, -1)).mT
     new = unit_length(xp, xp.maximum(new, xp.zeros_like(new)), "columns")
-    new = new * namespace.asarray(np.sqrt(np.median(np.diagonal(G, axis1=1, axis2=2), axis=1)))[:, None, None]
-    merges = np.stack([_mergings(one, _POINTS) for one in B])
+    lengths = [np.sqrt(np.median(np.diag(one)[:own])) for one, own in zip(G, ranks, strict=True)]
+    new = new * namespace.asarray(np.array(lengths))[:, None, None]
+    merges = np.tile(np.eye(rank), (count, _POINTS, 1, 1))
+    for number, own in enumerate(ranks):
+        if own > 1:
+            merges[number, :, :own, :own] = _mergings(B[number, :own, :own], _POINTS)
     moved = F[:, None, :, :] @ namespace.asarray(merges)
-    vacant = xp.asarray(np.any(merges, axis=-2)[:, :, None, :], device=namespace.device)
-    return xp.reshape(xp.where(vacant, moved, new.mT[:, :, :, None]), (-1, few, rank))
+    is_kept = xp.asarray(np.any(merges, axis=-2)[:, :, None, :], device=namespace.device)  # all but the second of a pair
+    return xp.reshape(xp.where(is_kept, moved, new.mT[:, :, :, None]), (-1, few, rank))
 
 
 def _drawn(generator: np.random.Generator, left: np.ndarray) -> np.ndarray:
