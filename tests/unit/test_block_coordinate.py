@@ -11,7 +11,7 @@ from nonneg.data.projection import Projection
 from nonneg.exceptions import DataError, IncompatibleError
 from nonneg.kernels.alternating import Alternating
 from nonneg.kernels.coordinates import linear_rows
-from nonneg.kernels.projective import Projective, coordinate_rows, steps_of
+from nonneg.kernels.projective import Projective, combined, coordinate_rows, gram, steps_of
 from nonneg.solve.starts.batch import _mergings
 
 
@@ -191,3 +191,12 @@ def test_missing_entries_are_filled_between_steps(rng):
     settings = {"max_iter": 40, "tol": 0, "random_state": 0, "missing": "ignore"}
     found, expected = (factorize(X, "X W W.T", 3, solver=solver, **settings) for solver in ("block-coordinate", "coordinate"))
     assert found.objective <= 1.05 * expected.objective
+
+
+@pytest.mark.parametrize("m", [2048, 2500])
+@pytest.mark.parametrize("points", [(), (2,), (2, 3)])
+def test_long_products_of_a_batch_are_the_sums_of_their_pieces(m, points, rng):
+    A, B = rng.random((*points, m, 3)), rng.random((*points, m, 2))
+    np.testing.assert_allclose(gram(np, A, B), A.mT @ B, rtol=1e-12)
+    R = rng.random((m, 5))
+    np.testing.assert_allclose(combined(np, R, A), R.T @ A, rtol=1e-12)

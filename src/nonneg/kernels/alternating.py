@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .namespace import Array
-from .projective import GROWTH, Steps, combined, inner
+from .projective import GROWTH, Steps, combined, gram, inner
 
 
 class Sides(NamedTuple):
@@ -51,11 +51,11 @@ class Alternating(NamedTuple):
         share = xp.astype(numbers[..., 0][..., None, None], sides.W.dtype)
         W, V = (F + share * (F - last) for F, last in ((sides.W, sides.before_w), (sides.V, sides.before_v)))
         W, V = xp.maximum(W, xp.zeros_like(W)), xp.maximum(V, xp.zeros_like(V))
-        W = self.steps.rows(W, combined(xp, self.X.T, V), V.mT @ V, self.penalties[0], self.passes, 0.0)
-        C, G = combined(xp, self.X, W), W.mT @ W
+        W = self.steps.rows(W, combined(xp, self.X.T, V), gram(xp, V, V), self.penalties[0], self.passes, 0.0)
+        C, G = combined(xp, self.X, W), gram(xp, W, W)
         V = self.steps.rows(V, C, G, self.penalties[1], self.passes, 0.0)
         cross = xp.sum(C * V, axis=(-2, -1), dtype=xp.float64)
-        half = inner(xp, xp.astype(G, xp.float64), xp.astype(V.mT @ V, xp.float64)) / 2
+        half = inner(xp, xp.astype(G, xp.float64), xp.astype(gram(xp, V, V), xp.float64)) / 2
         for F, penalty in zip((W, V), self.penalties, strict=True):
             half = half + penalty * xp.sum(F, axis=(-2, -1), dtype=xp.float64) if penalty else half
         value = half - cross

@@ -138,12 +138,12 @@ class Projective(NamedTuple):
 
     def rescaled(self, F: Array) -> Array:
         """F at the scale with the lowest objective, without the penalty."""
-        return F * self._best_scale(combined(self.xp, self.R, F), F.mT @ F)
+        return F * self._best_scale(combined(self.xp, self.R, F), gram(self.xp, F, F))
 
     def _sweep(self, F: Array) -> tuple[Array, Array]:
         """F after a step of each block, the objective up to a constant, and the size of its terms."""
         xp, R = self.xp, self.R
-        Y, G = combined(xp, R, F), F.mT @ F
+        Y, G = combined(xp, R, F), gram(xp, F, F)
         numbers: Any = None
         if not self.penalty:
             scale = self._best_scale(Y, G)
@@ -157,7 +157,9 @@ class Projective(NamedTuple):
             step = self.steps.rows(f, part @ (2 * Y - Y @ G), B, self.penalty, self.passes, _FIRMNESS) - f
             moved = combined(xp, part, step)
             linear = self.penalty * xp.sum(step, axis=(-2, -1), dtype=xp.float64) if self.penalty else None
-            share, G, numbers = self.steps.share(B, G, Y.mT @ moved, moved.mT @ moved, f.mT @ step, step.mT @ step, linear, _SHARES)
+            both = gram(xp, xp.concat([f, step], axis=-1), step)
+            cross, square = both[..., : f.shape[-1], :], both[..., f.shape[-1] :, :]
+            share, G, numbers = self.steps.share(B, G, Y.mT @ moved, moved.mT @ moved, cross, square, linear, _SHARES)
             F[..., rows, :] = f + share * step
             Y = Y + share * moved
         if self.penalty:  # the slope along the last step is in the objective already
@@ -180,6 +182,21 @@ def combined(xp: Any, R: Array, F: Array) -> Array:
     *points, m, r = F.shape
     rows = xp.reshape(xp.permute_dims(xp.reshape(F, (-1, m, r)), (1, 0, 2)), (m, -1))
     return xp.reshape(xp.permute_dims(xp.reshape(R.T @ rows, (R.shape[1], -1, r)), (1, 0, 2)), (*points, R.shape[1], r))
+
+
+_LONG, _PIECE = 2**11, 2**8
+"""Summands of a product of a batch from which it is made by pieces, and of a piece."""
+
+
+def gram(xp: Any, A: Array, B: Array) -> Array:
+    """Aᵀ B; long ones of a batch by pieces, each of which keeps a part of a device busy."""
+    *points, m, r = A.shape
+    if len(points) == 0 or m < _LONG:
+        return A.mT @ B
+    whole = m // _PIECE * _PIECE
+    a, b = (xp.reshape(each[..., :whole, :], (-1, _PIECE, each.shape[-1])) for each in (A, B))
+    parts = xp.sum(xp.reshape(a.mT @ b, (*points, -1, r, B.shape[-1])), axis=-3)
+    return parts if whole == m else parts + A[..., whole:, :].mT @ B[..., whole:, :]
 
 
 def inner(xp: Any, A: Array, B: Array) -> Array:
