@@ -271,7 +271,7 @@ class Surrogate(ABC):
             own = solver.warm() if states[open_[0]].number else solver
             left = [replace(stopping, max_iter=max(stopping.max_iter - states[place].done, 0)) for place in open_]
             heard = [continued(callbacks[place], states[place].history) for place in open_]
-            begun = [begin(problem, self._own(states[place].factors), own, rest) for place, rest in zip(open_, left, strict=True)]
+            begun = [begin(problem, self._cast(states[place].factors), own, rest) for place, rest in zip(open_, left, strict=True)]
             runs, before = solve_all(begun, own, left, heard), {place: len(states[place].history) for place in open_}
             for place, run in zip(open_, runs, strict=True):
                 states[place] = states[place].after(run)
