@@ -12,6 +12,7 @@ from nonneg.exceptions import DataError, IncompatibleError
 from nonneg.kernels.alternating import Alternating
 from nonneg.kernels.coordinates import linear_rows
 from nonneg.kernels.projective import Projective, combined, coordinate_rows, gram, steps_of
+from nonneg.solve import run
 from nonneg.solve.starts.batch import _mergings
 
 
@@ -200,3 +201,15 @@ def test_long_products_of_a_batch_are_the_sums_of_their_pieces(m, points, rng):
     np.testing.assert_allclose(gram(np, A, B), A.mT @ B, rtol=1e-12)
     R = rng.random((m, 5))
     np.testing.assert_allclose(combined(np, R, A), R.T @ A, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_large_batch_goes_on_without_runs_that_are_over(rng, monkeypatch):
+    X, sizes, advance = on_device(rng.random((12, 9))), [], Alternating.advance
+    monkeypatch.setattr(Alternating, "advance", lambda self, sides: sizes.append(sides.W.shape[0]) or advance(self, sides))
+    found = NMF(2, n_init=20, random_state=0).fit(X)
+    assert sizes[0] == 20
+    assert sizes[-1] <= 10
+    assert sizes == sorted(sizes, reverse=True)
+    monkeypatch.setattr(run, "_SHRINKS", 100)
+    np.testing.assert_allclose(to_host(NMF(2, n_init=20, random_state=0).fit(X).objectives_), to_host(found.objectives_), rtol=1e-9)

@@ -183,14 +183,22 @@ def solve_all(
     """Go on with several runs of one problem, a step of all at a time, until all are over."""
     loops = [_Loop(*each, None) for each in zip(runs, [solver] * len(runs), stoppings, callbacks, strict=True)]
     points, states = [run.point for run in runs], [run.state for run in runs]
-    while any(run.status is None for run in runs):
+    while any(loop.run.status is None for loop in loops):
         points = solver.step_all(points, states)  # of those that are over, too: a batch keeps its size
         for loop, point in zip(loops, points, strict=True):
             if loop.run.status is None:
                 loop.take(point)
-    for loop in loops:
-        loop.run.seconds = time.perf_counter() - loop.began
+                loop.run.seconds = time.perf_counter() - loop.began
+        left = [place for place, loop in enumerate(loops) if loop.run.status is None]
+        if 2 * len(left) <= len(loops) and len(loops) > _SHRINKS:
+            loops = [loops[place] for place in left]
+            points, states = [points[place] for place in left], [states[place] for place in left]
     return runs
+
+
+_SHRINKS = 16
+"""Runs from which a batch goes on without those that are over, if that is half of them: a device prepares for another size for as
+long as some ten steps of a few runs take."""
 
 
 class _Loop:

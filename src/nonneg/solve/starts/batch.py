@@ -22,7 +22,9 @@ from ..solvers.block_coordinate import projective_of
 from .base import Beginning, Setting, Start
 
 _POINTS, _SWEEPS = 16, 30
-"""Points of the batch, and sweeps from the beginning."""
+"""Points of a start, and sweeps from the beginning."""
+_AT_ONCE, _LEAST_POINTS = 320, 4
+"""Points of all starts of a batch beyond which each has fewer, and how many at least."""
 _ROUNDS, _SWEEPS_A_ROUND = 12, 12
 """Rounds of swaps, at most, and sweeps of each. The last round that finds nothing lower ends the search."""
 _BLOCKS, _MOMENTUM = 4, 0.7
@@ -124,9 +126,14 @@ def _descended(
     return part.xp.stack(best), values[np.arange(count), numbers]
 
 
+def _points(starts: int) -> int:
+    """Points of each of so many starts."""
+    return max(_LEAST_POINTS, min(_POINTS, _AT_ONCE // starts // 2 * 2))
+
+
 def _beginnings(part: Projective, ranks: Sequence[int], generators: Sequence[np.random.Generator], namespace: Namespace) -> Array:
     """Random points for each start, and as many whose components begin at features that are unlike each other."""
-    xp, (few, _), half, count, rank = part.xp, part.R.shape, _POINTS // 2, len(generators), max(ranks)
+    xp, (few, _), half, count, rank = part.xp, part.R.shape, _points(len(ranks)) // 2, len(generators), max(ranks)
     random = namespace.asarray(np.stack([generator.random((half, few, rank), dtype=np.float32) for generator in generators]))
     draws = namespace.asarray(np.stack([generator.uniform(size=(rank, half, 1)) for generator in generators], axis=1))
     unit = unit_length(xp, part.R.T, "columns").T
@@ -153,29 +160,29 @@ def _swapped(
 
     The pairs whose merging loses least are taken in turn; see `search.swapped`.
     """
-    xp, (count, few, rank) = part.xp, F.shape
+    xp, (count, few, rank), points = part.xp, F.shape, _points(len(ranks))
     Y = part.R.T @ F
     B, G = (to_host(array).astype(np.float64) for array in (Y.mT @ Y, F.mT @ F))
     residual = part.R - F @ Y.mT
     left = to_host(xp.sum(residual * residual, axis=-1)).astype(np.float64)
-    items = np.stack([_drawn(*pair) for pair in zip(generators, left, strict=True)]) + few * np.arange(count)[:, None]
+    items = np.stack([_drawn(*pair, points) for pair in zip(generators, left, strict=True)]) + few * np.arange(count)[:, None]
     chosen = xp.take(xp.reshape(residual, (count * few, -1)), xp.asarray(items.ravel(), device=namespace.device), axis=0)
-    new = residual @ xp.reshape(chosen, (count, _POINTS, -1)).mT
+    new = residual @ xp.reshape(chosen, (count, points, -1)).mT
     new = unit_length(xp, xp.maximum(new, xp.zeros_like(new)), "columns")
     lengths = [np.sqrt(np.median(np.diag(one)[:own])) for one, own in zip(G, ranks, strict=True)]
     new = new * namespace.asarray(np.array(lengths))[:, None, None]
-    merges = np.tile(np.eye(rank), (count, _POINTS, 1, 1))
+    merges = np.tile(np.eye(rank), (count, points, 1, 1))
     for number, own in enumerate(ranks):
         if own > 1:
-            merges[number, :, :own, :own] = _mergings(B[number, :own, :own], _POINTS)
+            merges[number, :, :own, :own] = _mergings(B[number, :own, :own], points)
     moved = F[:, None, :, :] @ namespace.asarray(merges)
     is_kept = xp.asarray(np.any(merges, axis=-2)[:, :, None, :], device=namespace.device)  # all but the second of a pair
     return xp.reshape(xp.where(is_kept, moved, new.mT[:, :, :, None]), (-1, few, rank))
 
 
-def _drawn(generator: np.random.Generator, left: np.ndarray) -> np.ndarray:
+def _drawn(generator: np.random.Generator, left: np.ndarray, points: int) -> np.ndarray:
     """Features in proportion to their unexplained part."""
-    return generator.choice(len(left), _POINTS, p=left / left.sum()) if left.sum() > 0 else np.zeros(_POINTS, int)
+    return generator.choice(len(left), points, p=left / left.sum()) if left.sum() > 0 else np.zeros(points, int)
 
 
 def _mergings(B: np.ndarray, count: int) -> np.ndarray:
