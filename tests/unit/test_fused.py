@@ -15,6 +15,7 @@ from nonneg.data import device  # noqa: E402
 from nonneg.data.steps import Request  # noqa: E402
 from nonneg.divergences import Alpha, Beta, Gamma  # noqa: E402
 from nonneg.kernels import fused  # noqa: E402
+from nonneg.kernels.host import bounded_ratio  # noqa: E402
 from nonneg.kernels.projective import steps_of  # noqa: E402
 
 torch_namespace = pytest.importorskip("array_api_compat.torch")
@@ -148,6 +149,15 @@ def test_rows_are_held_back_as_by_the_array_library(r: int) -> None:
     F, C, H = draw(2, 40, r), 3 * draw(2, 40, r, seed=1), draw(2, r, 90, seed=2)
     given = F, C, H @ H.mT, 0.25, 2, 0.1
     np.testing.assert_allclose(fused.STEPS.rows(*given), steps_of(torch_namespace).rows(*given), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_the_bounded_ratio_is_that_of_the_array_library(is_turned: bool) -> None:
+    numerator, denominator = draw(50, 41) - 0.3, draw(50, 41, seed=1)
+    denominator[0, :5], denominator[1, 0], numerator[2, :3] = 0.0, -1.0, torch.tensor([np.nan, np.inf, 1e30])
+    denominator = denominator.T.contiguous().T if is_turned else denominator
+    given = numerator, denominator, 0.2, 4.0
+    np.testing.assert_allclose(fused.bounded_ratio(*given), bounded_ratio(torch_namespace, *given), rtol=1e-6)
 
 
 @pytest.mark.parametrize("r", [1, 2, 16, 50])

@@ -223,6 +223,17 @@ def _largest_eigenvalue(G, OUT, r, R: tl.constexpr, SQUARINGS: tl.constexpr, PRE
     tl.store(OUT, tl.sum(tl.sum(g * v[None, :], 1) * tl.sum(p, 1), 0) / tl.maximum(tl.sum(v * v, 0), 1e-37))
 
 
+@triton.jit
+def _ratio(NUMERATOR, DENOMINATOR, OUT, count, least, most, BLOCK: tl.constexpr):
+    """A range of entries of `bounded_ratio`."""
+    place = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    n = tl.load(NUMERATOR + place, mask=place < count, other=0.0)
+    d = tl.load(DENOMINATOR + place, mask=place < count, other=1.0)
+    ratio = n / tl.where(d < least, least, d)
+    ratio = tl.where(ratio < 0.0, 0.0, tl.where(ratio > most, most, ratio))  # NaN stays, and is noticed later
+    tl.store(OUT + place, ratio, mask=place < count)
+
+
 class Tiles(NamedTuple):
     """The shape of a tile of X, warps and stages of its pipeline."""
 
@@ -454,6 +465,18 @@ def _find_share(
         numbers, r, R=R, ROWS=max(1, _TOGETHER // R), SHARES=shares, HAS_LINEAR=linear is not None,
     )  # fmt: skip
     return share[..., None, None], new, numbers
+
+
+_ENTRIES = 1024
+"""Entries of a range of entrywise work."""
+
+
+def bounded_ratio(numerator: Array, denominator: Array, least: float, most: float) -> Array:
+    """`host.bounded_ratio` of tensors of float32 in one walk."""
+    numerator, denominator = numerator.contiguous(), denominator.contiguous()
+    found, count = torch.empty_like(numerator), numerator.numel()
+    _ratio[(triton.cdiv(count, _ENTRIES),)](numerator, denominator, found, count, least, most, BLOCK=_ENTRIES)
+    return found
 
 
 _SQUARINGS = 12

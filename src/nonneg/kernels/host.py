@@ -232,6 +232,11 @@ def above_floor(xp: Any, factor: Array, floor: float | None = None) -> Array:
 
 def bounded_ratio(xp: Any, numerator: Array, denominator: Array, least: float, most: float) -> Array:
     """Numerator / denominator, which counts as `least` at least; the ratio is from 0 to `most`."""
+    if xp is not np and numerator.dtype == xp.float32 and has_kernels(namespace_of(numerator)):
+        from . import fused
+
+        if numerator.shape == denominator.shape:
+            return fused.bounded_ratio(numerator, denominator, least, most)
     with np.errstate(over="ignore"):  # of matrices whose scales are as far apart as can be; the bound makes it finite
         ratio = numerator / clip(xp, denominator, least, math.inf)
     return ratio.clip(0.0, most, out=ratio) if xp is np else xp.clip(ratio, 0.0, most)
