@@ -1,4 +1,4 @@
-"""``make test`` runs all but what carries the mark `wide` where it stands; ``make test-all`` runs that, too (`tests/README.md`)."""
+"""``make test`` runs all but tests marked `wide`; ``make test-all`` runs these, too (`tests/README.md`)."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""The benchmarks' machinery, on small data: that all groups run, and that rows, table, file and slopes say what was measured."""
+"""The benchmarks, on small data: all groups run, and rows, table, file and slopes agree with the measurements."""
 
 import json
 import math

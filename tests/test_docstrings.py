@@ -1,4 +1,4 @@
-"""Every public function and class says what it takes: the parameters of its docstring are those of its signature."""
+"""Every public function and class documents the parameters of its signature, in numpydoc's form."""
 
 import ast
 import dataclasses

@@ -1,4 +1,4 @@
-"""What users are shown runs: every example, and every Python block of the README and the docs."""
+"""Every example runs, and every Python block of the README and the docs."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The fuzzer: that a short run finds nothing, that it finds what is planted, and that findings are shrunk and can be run again."""
+"""The fuzzer: that a short run finds nothing, that it finds planted errors, and that findings are shrunk and can be run again."""
 
 import itertools
 import subprocess

@@ -1,4 +1,4 @@
-"""What is imported by whom: no heavy library by default, and inside the library only from lower layers."""
+"""Imports: no heavy library by default, and inside the library only from lower layers."""
 
 import ast
 import importlib

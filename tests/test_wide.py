@@ -1,4 +1,4 @@
-"""What `make test` leaves out is spread over grids: every value of every parameter is left in, if there is room."""
+"""Cases that `make test` leaves out are spread over grids: every value of every parameter is left in, if there is room."""
 
 from itertools import product
 

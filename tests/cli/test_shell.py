@@ -1,4 +1,4 @@
-"""Every command from the shell, as its help shows it; and what becomes of files that are not what they should be.
+"""Every command from the shell, as its help shows it; and damaged or wrong files.
 
 `shell` starts a process, `run` the same command in this one, where that adds nothing.
 """

@@ -1,4 +1,4 @@
-"""Samples and features clustered at once: what is found in planted blocks, what labels say, and scikit-learn's words for both."""
+"""Samples and features clustered at once: planted blocks, labels, and scikit-learn's names for both."""
 
 import functools
 import pickle

@@ -1,4 +1,4 @@
-"""Codes of samples, and scikit-learn's tools around them: what its own checks do not ask."""
+"""Codes of samples, and scikit-learn's tools around them: beyond its own checks."""
 
 import pickle
 

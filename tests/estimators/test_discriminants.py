@@ -1,4 +1,4 @@
-"""Non-negative discriminants: the papers' equations written out, the best that other optimizers find, and what cannot be."""
+"""Non-negative discriminants: the papers' equations written out, the best of other optimizers, and refusals."""
 
 import warnings
 

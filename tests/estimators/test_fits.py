@@ -1,4 +1,4 @@
-"""Where a fit starts, goes on and ends; what is orthogonal, fixed, and compared by which divergence."""
+"""Starts, resumption and ends of fits; orthogonality, fixed components and divergences."""
 
 import re
 import time

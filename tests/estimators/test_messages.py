@@ -1,4 +1,4 @@
-"""What a user of scikit-learn, or one who mistypes, is told."""
+"""Messages for users of scikit-learn's names, and for typing errors."""
 
 import re
 

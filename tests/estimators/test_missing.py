@@ -1,4 +1,4 @@
-"""Estimators with missing values and weights: what is hidden is recovered, and codes are those of what is known."""
+"""Estimators with missing values and weights: hidden entries are recovered, and codes follow the known ones."""
 
 import re
 from inspect import signature

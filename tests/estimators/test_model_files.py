@@ -1,4 +1,4 @@
-"""What is saved comes back: parameters, attributes to the last bit, and what can be done with it. What is no model is refused."""
+"""Saved models come back: parameters, attributes to the last bit, and methods. Other files are refused."""
 
 import io
 import json

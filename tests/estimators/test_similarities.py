@@ -1,4 +1,4 @@
-"""Clusters from similarities: what SymmetricNMF says of items that are all much alike, and of others."""
+"""Clusters from similarities: SymmetricNMF of items that are all much alike, and of others."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""How X is stored is none of a fit's business: dense, in rows, in columns, or with zeros among what is stored."""
+"""How X is stored is none of a fit's business: dense, in rows, in columns, or with stored zeros."""
 
 import warnings
 

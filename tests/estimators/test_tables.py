@@ -1,4 +1,4 @@
-"""Tables, AnnData, tensors and lists of names in place of X: what is taken, with its names, and what is refused, in plain words."""
+"""Tables, AnnData, tensors and lists of names in place of X: accepted ones with their names, and refusals in plain words."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Every kind of file: what is written is read again with its names; what is wrong with a file is said."""
+"""Every kind of file: written files are read again with their names; faults of files are named."""
 
 import gzip
 import io

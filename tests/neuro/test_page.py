@@ -1,4 +1,4 @@
-"""What docs/fields/brains.md shows, run as it stands on the planted study."""
+"""The calls of docs/fields/brains.md, as they stand, on the planted study."""
 
 import re
 import shlex

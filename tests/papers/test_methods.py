@@ -1,4 +1,4 @@
-"""The table of methods: what it names exists, what exists it names, and the page shows it."""
+"""The table of methods: its names exist, every estimator has a row, and the page shows it."""
 
 import inspect
 import re

@@ -1,4 +1,4 @@
-"""The machinery of the reproduction: what the numbers make of a claim, and what the pages and their index show of it."""
+"""The machinery of the reproduction: verdicts from numbers, and their place on pages and the index."""
 
 import importlib
 import inspect

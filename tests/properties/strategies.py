@@ -1,4 +1,4 @@
-"""What the properties are tried on: the divergences and forms of the papers, and random models of any form."""
+"""Data of the property tests: the divergences and forms of the papers, and random models of any form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must hold for every model, tried on random ones: words of any letters, any divergence, any constraint."""
+"""Invariants of every model, on random ones: words of any letters, any divergence, any constraint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Constraints that are a penalty, a length, or given values: what the theory says about their steps, on random problems."""
+"""Constraints that are a penalty, a length, or given values: the theory of their steps, on random problems."""
 
 from __future__ import annotations
 

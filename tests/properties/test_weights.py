@@ -1,4 +1,4 @@
-"""Weights and missing values: of every divergence and form, what they must not change, and what they must."""
+"""Weights and missing values: of every divergence and form, the invariants and the changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Record what the fits of this folder come to, or see how much of it hangs on rounding.
+"""Record the results of the fits of this folder, or see how much of them hangs on rounding.
 
 ``python -m tests.recorded`` compares what is in objectives.json with this tree, fit by fit; ``--write`` puts this tree's results
 there; ``--shake`` runs each fit three times with its data and its start changed in their last digits, and prints by how much of

@@ -1,4 +1,4 @@
-"""The fits whose results are on record: what is fitted, with which parameters, to which data, from which start.
+"""The fits whose results are on record: models, parameters, data and starts.
 
 Only what `nonneg` exports is used, so that the list outlives any change inside. Data and starts are drawn from seeded generators
 here, not in the library.

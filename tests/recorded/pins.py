@@ -1,4 +1,4 @@
-"""What a pinned fit comes to: bits of its factors, the course of its run, passes over X, peak memory; and the public signatures.
+"""Results of pinned fits: bits of its factors, the course of its run, passes over X, peak memory; and the public signatures.
 
 ``python -m tests.recorded.pins`` compares this tree with pins.json, which holds for the machine and libraries it names.
 ``--write`` records this tree; ``--beside CHECKOUT`` compares it with another commit on this machine, whichever that is

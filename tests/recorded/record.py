@@ -1,4 +1,4 @@
-"""The file of recorded results, and what counts as worse than them."""
+"""The file of recorded results, and the bounds of worse ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Coordinate descent in blocks of rows: the step, what it lowers, and fits on a device."""
+"""Coordinate descent in blocks of rows: the step, the objective it lowers, and fits on a device."""
 
 import array_api_strict
 import numpy as np

@@ -1,4 +1,4 @@
-"""The start from clusters of rows and of columns: what a partition explains, and what finding a good one costs."""
+"""The start from clusters of rows and of columns: the share that a partition explains, and the cost of finding a good one."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What co-clusters look like, against loops over their entries; and the picture of them."""
+"""Views of co-clusters, against loops over their entries; and the picture of them."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""What is said of a compiled kernel: that it is kept on disk, only where it is."""
+"""The announcement of a compiled kernel: kept on disk only if it is; and silence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be called convergence: not a cycle, not a plateau, not a factor stuck at zero."""
+"""Convergence: not a cycle, not a plateau, not a factor stuck at zero."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data on a Dask cluster: what the same blocks give on one machine, whatever the number of workers, and also if one is lost."""
+"""Data on a Dask cluster: the results of the same blocks on one machine, whatever the number of workers, also if one is lost."""
 
 import os
 import signal

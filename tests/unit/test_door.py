@@ -1,4 +1,4 @@
-"""The door to X is all there is: a kind of data of a few lines runs whatever dense data run.
+"""The door to X is all there is: a kind of data of a few lines runs every fit of dense data.
 
 `RowBlocks` is written here as anyone might write it: a list of row blocks, as they would lie in files. It answers what `Data` asks
 of every kind and nothing else, never has all rows at once, and counts how often it is read.

@@ -1,4 +1,4 @@
-"""Products with powers of X̂ at all entries of sparse data, beside what an m × n array would give."""
+"""Products with powers of X̂ at all entries of sparse data, beside those of an m × n array."""
 
 from __future__ import annotations
 

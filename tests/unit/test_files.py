@@ -1,4 +1,4 @@
-"""Data where they lie: every kind of file gives what the same array gives, and says what is wrong with it."""
+"""Data where they lie: every kind of file has the results of the same array, and names its faults."""
 
 import os
 import pickle

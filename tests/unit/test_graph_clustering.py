@@ -1,4 +1,4 @@
-"""`GraphClustering`: what it finds in graphs whose parts are known, what it takes, and what it says of the rest."""
+"""`GraphClustering`: planted parts of graphs, accepted input, and refusals."""
 
 import warnings
 from itertools import product

@@ -1,4 +1,4 @@
-"""Graphs as people have them: of networkx, sparse, dense; and what is said of those that cannot be used."""
+"""Graphs as people have them: of networkx, sparse, dense; and refusals."""
 
 import numpy as np
 import pytest

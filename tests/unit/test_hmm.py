@@ -1,4 +1,4 @@
-"""Hidden Markov chains: the rule as printed, forwards, backwards and Viterbi by brute force, what comes out, what cannot go in."""
+"""Hidden Markov chains: the rule as printed, forwards, backwards and Viterbi by brute force, results and refusals."""
 
 import inspect
 import pickle

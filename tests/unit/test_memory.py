@@ -1,4 +1,4 @@
-"""What memory there is, and what is said where it does not suffice."""
+"""The free memory, and refusals if it does not suffice."""
 
 import numpy as np
 import pytest

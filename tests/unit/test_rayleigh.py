@@ -1,4 +1,4 @@
-"""The largest wᵀAw with wᵀBw = 1 over w ≥ 0, of any matrices: both rules written out, and what other optimizers find."""
+"""The largest wᵀAw with wᵀBw = 1 over w ≥ 0, of any matrices: both rules written out, and other optimizers."""
 
 from itertools import combinations
 

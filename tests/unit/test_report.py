@@ -1,4 +1,4 @@
-"""A page is whole, fetches nothing, says what there is, and is of use to those who do not see it."""
+"""A page is whole, fetches nothing, describes its contents, and is of use to those who do not see it."""
 
 import base64
 import html

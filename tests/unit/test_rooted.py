@@ -1,4 +1,4 @@
-"""Similarities that are inner products: what goes by the features comes to what the matrix itself would."""
+"""Similarities that are inner products: fits by the features agree with fits of the matrix."""
 
 from __future__ import annotations
 

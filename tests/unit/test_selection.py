@@ -1,4 +1,4 @@
-"""Which rank: planted ones are found, noise is called noise, and what cannot be scanned is refused."""
+"""Which rank: planted ones are found, noise is called noise, and impossible scans are refused."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""float32 data of any shape: the objective at each check is what an evaluation in double precision gives, and does not rise."""
+"""float32 data of any shape: the objective at each check agrees with an evaluation in double precision, and does not rise."""
 
 from functools import reduce
 

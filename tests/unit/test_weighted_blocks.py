@@ -1,4 +1,4 @@
-"""Missing values and weights of data in files and on Dask: what the same data give in memory."""
+"""Missing values and weights of data in files and on Dask: the results of the same data in memory."""
 
 from __future__ import annotations
 
