@@ -53,8 +53,6 @@ def assert_same(first, second, where=""):
         assert_same(first.get_state(), second.get_state(), where)
     elif isinstance(first, Model):  # constraints that hold arrays are equal to themselves only
         assert (str(first), repr(first)) == (str(second), repr(second)), where
-    elif hasattr(first, "_records"):
-        assert_same(list(first), list(second), where)
     elif hasattr(first, "__dict__") and type(first).__module__.startswith("nonneg.estimators"):
         assert_same(vars(first), vars(second), where)
     else:

@@ -8,14 +8,13 @@ its storage. Only the first few methods are abstract; a kind overrides others if
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from ..exceptions import IncompatibleError
-from ..kernels.host import as_dense, as_operand
+from ..kernels.host import as_dense, as_operand, in_double
 from ..kernels.namespace import Array, Namespace
 from .profile import Costs
 from .steps import Descent, Request, Sweep
@@ -52,6 +51,13 @@ Total = tuple[Literal["power", "logarithm"], float]
 """A sum over all entries: ("power", p) is Σ Xᵖ, ("logarithm", p) is Σ Xᵖ ln X with 0 ln 0 = 0."""
 
 
+def terms_of(xp: Any, x: Array, kind: str, exponent: float) -> Array:
+    """xᵖ, or xᵖ ln x with 0 ln 0 = 0, of each entry, in double precision."""
+    x = in_double(x)
+    terms = x if exponent == 1 else x**exponent if exponent else xp.ones_like(x)
+    return terms if kind == "power" else terms * xp.log(xp.where(x > 0, x, xp.ones_like(x)))
+
+
 class Data(ABC):
     """An m × n matrix that is given, and reached only through these methods.
 
@@ -66,6 +72,10 @@ class Data(ABC):
     """Names of the columns, if there are any."""
     log: Any = None
     """Counter of passes, a `ReadingLog`, for data out of core."""
+    in_blocks: tuple[Any, bool] | None = None
+    """Blocks that one reading can do several things with, and whether their rows are columns of X."""
+    cache: dict[Any, Any] | None = None
+    """Results of functions of the data that take passes out of core, by name."""
     origin: Any = None
     """Source of data in memory, for messages: an `Origin` (a file) or a `BlockOrigin` (a collection)."""
 
@@ -103,22 +113,23 @@ class Data(ABC):
         """Entries that are stored, and that a product with X has to visit."""
         return self.shape[0] * self.shape[1]
 
-    def read(self, totals: Iterable[Total] = ()) -> Facts:
-        """Extremes and counts, from the first pass; sums in `totals` are found by the same pass."""
+    def request(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
+        """Find sums with the facts; data out of core take note until their first pass, also of whether entries may be negative."""
+        self._read(tuple(totals))
+
+    @property
+    def facts(self) -> Facts:
+        """Extremes and counts, from the first pass."""
+        return self._read()[0]
+
+    def _read(self, totals: Sequence[Total] = ()) -> tuple[Facts, list[float]]:
+        """The facts and these sums, each found once."""
         known: dict[Total, float] = self.__dict__.setdefault("_totals", {})
         missing = [total for total in dict.fromkeys(totals) if total not in known]
         if missing or "_facts" not in self.__dict__:
             self._facts, values = self.survey(missing)
             known.update(zip(missing, values, strict=True))
-        return self._facts
-
-    @property
-    def facts(self) -> Facts:
-        return self.read()
-
-    def recall(self, key: Any, make: Callable[[], Any]) -> Any:
-        """The result of a function of the data; cached under this key if it takes passes out of core."""
-        return make()
+        return self._facts, [known[total] for total in totals]
 
     @property
     def T(self) -> Data:
@@ -127,25 +138,11 @@ class Data(ABC):
 
         return TransposedData(self)
 
-    @property
-    def in_blocks(self) -> tuple[Any, bool] | None:
-        """Blocks that one reading can do several things with, and whether their rows are columns of X; None for other data."""
-        return None
-
-    def request(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:  # noqa: B027
-        """Announce sums before the first pass, and whether entries may be negative."""
-
-    def power_sum(self, exponent: float) -> float:
-        """Σ X^exponent over all entries, times their weights; the sum of the weights for exponent 0."""
-        return self._total("power", exponent) if exponent or self.costs.weighted else float(self.shape[0] * self.shape[1])
-
-    def log_sum(self, data_power: float) -> float:
-        """Σ X^data_power · ln X, with 0 ln 0 = 0."""
-        return self._total("logarithm", data_power)
-
-    def _total(self, kind: Literal["power", "logarithm"], exponent: float) -> float:
-        self.read([(kind, exponent)])
-        return float(self.__dict__["_totals"][kind, exponent])
+    def power_sum(self, exponent: float, *, logarithm: bool = False) -> float:
+        """Σ X^exponent over all entries, times their weights, for exponent 0 the sum of the weights; or Σ X^exponent · ln X."""
+        if not exponent and not logarithm and not self.costs.weighted:
+            return float(self.shape[0] * self.shape[1])
+        return float(self._read([("logarithm" if logarithm else "power", exponent)])[1][0])
 
     def apply_after(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
         """M X, or M Xᵀ, in rows."""
@@ -220,18 +217,6 @@ class Data(ABC):
         some = self.namespace.asarray(as_dense(self.take(items, axis)))
         return dense(self.namespace.in_rows(some.T if axis else some), self.namespace)
 
-    def moved(self, namespace: Namespace) -> Data:
-        """The same data where arrays of another library are: on a device, or in main memory."""
-        raise IncompatibleError(
-            f"Data of the kind {type(self).__name__} are worked on in main memory; device={str(namespace.device)!r} is for dense "
-            "and sparse arrays. Leave out device."
-        )
-
-    @property
-    def items(self) -> Data:
-        """Data to find clusters in: X itself, or its Gram matrix if nothing else is known."""
-        return self
-
     def lengths(self, axis: int) -> np.ndarray:
         """The Euclidean length of each row (axis 0) or column (axis 1)."""
         known = self.__dict__.setdefault("_lengths", {})
@@ -245,6 +230,12 @@ class Data(ABC):
             for _, block in self.blocks(transposed=axis == 1, as_stored=True)
         ]
         return np.sqrt(np.concatenate([np.ravel(part) for part in squares]))
+
+
+def items_of(data: Any) -> Data:
+    """Data to find clusters in: X, filled where entries are missing; or its Gram matrix, or sketch, if nothing else is known."""
+    found: Data = getattr(data, "items", data)
+    return found
 
 
 def chunk_rows(columns: int) -> int:

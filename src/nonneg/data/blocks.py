@@ -151,7 +151,7 @@ class Blocks(Data):
         return found.found
 
     @property
-    def in_blocks(self) -> tuple[Blocks, bool]:
+    def in_blocks(self) -> tuple[Blocks, bool]:  # type: ignore[override]
         return self, False
 
     def programmed(
@@ -257,7 +257,7 @@ class MadeBlocks(Blocks):
     make: Make
     shared: tuple[Any, ...] = ()
     own: tuple[Any, ...] = ()
-    kept: dict[Any, Any] = field(default_factory=dict)
+    cache: dict[Any, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.namespace, self.shape, self.log = self.base.namespace, self.base.shape, self.base.log
@@ -266,11 +266,6 @@ class MadeBlocks(Blocks):
     @property
     def size(self) -> int:
         return self.base.size
-
-    def recall(self, key: Any, make: Callable[[], Any]) -> Any:
-        if key not in self.kept:
-            self.kept[key] = make()
-        return self.kept[key]
 
     def reading(self, work: Work, how: Sequence[How], shared: tuple[Any, ...] = (), own: tuple[Any, ...] = ()) -> list[Any]:
         return self.base.reading(on_made, how, (self.make, self.shared, len(self.own), work, shared), (*self.own, *own))
@@ -341,10 +336,10 @@ class StoredBlocks(Blocks):
     def unweighted(self) -> Self:
         return self._changed(weighing=None)
 
-    def recall(self, key: Any, make: Callable[[], Any]) -> Any:
-        if key not in self.seen.cached:
-            self.seen.cached[key] = make()
-        return self.seen.cached[key]
+    @property
+    def cache(self) -> dict[Any, Any]:  # type: ignore[override]
+        found: dict[Any, Any] = self.seen.cached
+        return found
 
     def request(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
         if self.seen.facts is None:

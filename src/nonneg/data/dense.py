@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..kernels.host import gram_multiplied, in_double, multiplied
+from ..kernels.host import gram_multiplied, multiplied
 from ..kernels.host import logarithm as log_of
 from ..kernels.namespace import Array, Namespace, to_host
-from .base import Data, Facts, Total
+from .base import Data, Facts, Total, terms_of
 from .profile import Costs
 from .steps import Descent, ElementwiseOperand, Request, Sweep, Unreached
 from .visiting import Pass, row_blocks, share_out
@@ -70,22 +70,21 @@ class DenseData(Data):
         with np.errstate(all="ignore"):  # entries that are not finite are refused later, by name
             for rows in row_blocks(*self.shape, self.namespace.device):
                 x = self._block(rows)
-                non_zeros, *values = self._sums(x, totals)
-                found.append((float(xp.min(x)), float(xp.max(x)), non_zeros, *values))
+                if self.namespace.is_host and self.size >= _LARGE and set(totals) <= set(_PLAIN) and x.flags.c_contiguous:
+                    from ..kernels.sums import plain_sums
+
+                    count, *plain = plain_sums(x)
+                    values = [plain[_PLAIN.index(total)] for total in totals]
+                else:
+                    count, values = (
+                        xp.count_nonzero(x),
+                        [float(xp.sum(terms_of(xp, x, *total), dtype=xp.float64)) for total in totals],
+                    )
+                found.append((float(xp.min(x)), float(xp.max(x)), int(count), *values))
         lowest, highest, non_zeros, *sums = zip(*found, strict=True)
         # `np.min` propagates NaN; a sum of sums is exact if a device cannot add in double precision.
         facts = Facts(float(np.min(lowest)), float(np.max(highest)), sum(non_zeros))
         return facts, [float(np.sum(parts)) for parts in sums]
-
-    def _sums(self, x: Array, totals: Sequence[Total]) -> tuple[Any, ...]:
-        """The number of non-zeros, and the requested sums; of large data by one compiled loop."""
-        xp = self.namespace.xp
-        if self.namespace.is_host and self.size >= _LARGE and set(totals) <= set(_PLAIN) and x.flags.c_contiguous:
-            from ..kernels.sums import plain_sums
-
-            non_zeros, *plain = plain_sums(x)
-            return int(non_zeros), *(plain[_PLAIN.index(total)] for total in totals)
-        return int(xp.count_nonzero(x)), *(float(summed(xp, x, kind, exponent)) for kind, exponent in totals)
 
     # ---- products
 
@@ -93,11 +92,8 @@ class DenseData(Data):
     def _signed_parts(self) -> dict[str, Array]:
         return {sign: (abs(part) + part) / 2 for sign, part in (("⁺", self.values), ("⁻", -self.values))}
 
-    def _part(self, sign: str) -> Array:
-        return self._signed_parts[sign] if sign else self.values
-
     def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
-        X = self._part(sign)
+        X = self._signed_parts[sign] if sign else self.values
         if self.unit == 1:
             return multiplied(X.T if transposed else X, M)
         products = (
@@ -107,7 +103,7 @@ class DenseData(Data):
         return _sum_of(products) if transposed else self.namespace.xp.concat(list(products))
 
     def apply_after(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
-        X = self._part(sign)
+        X = self._signed_parts[sign] if sign else self.values
         return (
             multiplied(M, X.T if transposed else X) if self.unit == 1 else super().apply_after(M, transposed=transposed, sign=sign)
         )
@@ -255,15 +251,6 @@ def _in_lanes(X: np.ndarray, sweep: Sweep) -> Sweep:
                 G += more_G
             B = Y.T @ Y
     return Sweep(F, Y, B, G, order, options)
-
-
-def summed(xp: Any, x: Array, kind: str, exponent: float) -> Array:
-    """Σ xᵖ, or Σ xᵖ ln x."""
-    x = in_double(x)
-    terms = x**exponent if exponent else xp.ones_like(x)
-    if kind == "logarithm":
-        terms = terms * xp.log(xp.where(x > 0, x, xp.ones_like(x)))
-    return xp.sum(terms, dtype=xp.float64)
 
 
 def _sum_of(arrays: Iterator[Array]) -> Array:

@@ -188,9 +188,24 @@ def placed(data: Any, device: str | None) -> Any:
         return data
     single = str(data.namespace.dtype).endswith("float32")
     if device == "cpu":
-        return data if data.namespace.is_host else data.moved(Namespace(np, np.dtype("f4" if single else "f8"), "cpu"))
+        return data if data.namespace.is_host else moved(data, Namespace(np, np.dtype("f4" if single else "f8"), "cpu"))
     xp, where = card(device)
-    return data.moved(Namespace(xp, xp.float32 if single else xp.float64, where))
+    return moved(data, Namespace(xp, xp.float32 if single else xp.float64, where))
+
+
+def not_to_be_moved(data: Data, namespace: Namespace) -> IncompatibleError:
+    """The error for a device that data cannot be moved to."""
+    return IncompatibleError(
+        f"Data of the kind {type(data).__name__} are worked on in main memory; device={str(namespace.device)!r} is for dense and "
+        "sparse arrays. Leave out device."
+    )
+
+
+def moved(data: Any, namespace: Namespace) -> Any:
+    """The same data where arrays of another library are: on a device, or in main memory."""
+    if not hasattr(data, "moved"):
+        raise not_to_be_moved(data, namespace)
+    return data.moved(namespace)
 
 
 _WORTHWHILE = 2**22

@@ -14,8 +14,8 @@ from ..exceptions import DataError
 from ..kernels.compressed import Compressed, Pattern
 from ..kernels.host import as_dense
 from ..kernels.namespace import Array, Namespace, has_kernels, to_host
-from .base import Data, Facts, Total
-from .dense import known_from, summed
+from .base import Data, Facts, Total, terms_of
+from .dense import known_from
 from .device import is_on_device, library_of
 from .sparse import SparseData
 from .steps import ElementwiseOperand, Request, floor_of
@@ -66,7 +66,7 @@ class DeviceSparse(SparseData):
         if self.size:
             extremes += [float(xp.min(x)), float(xp.max(x))]
         # A negative power of a zero is refused with the data (`requires_positive_data`); a positive one adds nothing.
-        sums = [float(summed(xp, x, kind, exponent)) for kind, exponent in totals]
+        sums = [float(xp.sum(terms_of(xp, x, *total), dtype=xp.float64)) for total in totals]
         return Facts(float(np.min(extremes)), float(np.max(extremes)), int(xp.count_nonzero(x))), sums
 
     def _measured_lengths(self, axis: int) -> np.ndarray:
@@ -82,7 +82,7 @@ class DeviceSparse(SparseData):
         return {sign: self.values.with_entries((xp.abs(x) + part) / 2) for sign, part in (("⁺", x), ("⁻", -x))}
 
     def apply(self, M: Any, *, transposed: bool = False, sign: str = "") -> Array:
-        X: Any = self._part(sign)
+        X: Any = self._signed_parts[sign] if sign else self.values
         product = (X.T if transposed else X) @ self._given(M)
         return to_host(product) if _is_of_host(M) else product
 

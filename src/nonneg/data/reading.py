@@ -71,7 +71,6 @@ def read_data(
     if origin is not None:
         data.origin = origin
     data.request(totals, signed=signed)
-    data.read(totals)
     check_finite(data, name)
     if not unknown:
         check_observed(data, name)

@@ -12,10 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from ..kernels.host import as_dense, in_double, is_kept_in_double, is_small, kept, multiplied
+from ..kernels.host import as_dense, is_kept_in_double, is_small, kept, multiplied
 from ..kernels.host import logarithm as log_of
 from ..kernels.namespace import Array, Namespace
-from .base import Data, Facts, Total
+from .base import Data, Facts, Total, terms_of
+from .dense import known_from
+from .device import not_to_be_moved
 from .profile import Costs
 from .steps import Descent, ElementwiseOperand, Request, Sweep, floor_of
 from .visiting import Pass, row_blocks, share_out
@@ -43,8 +45,7 @@ class SparseData(Data):
 
     def moved(self, namespace: Namespace) -> Data:
         if self.is_pattern:
-            return super().moved(namespace)
-        from .dense import known_from
+            raise not_to_be_moved(self, namespace)
         from .device_sparse import DeviceSparse
 
         return known_from(self, DeviceSparse.of(self.values, namespace))
@@ -71,7 +72,7 @@ class SparseData(Data):
                 extremes += [float(some.min()), float(some.max())]
                 counts += int(np.count_nonzero(some))
                 # A negative power of a zero is refused with the data (`requires_positive_data`); a positive one adds nothing.
-                sums += [float(np.sum(_terms(some, *total), dtype=np.float64)) for total in totals]
+                sums += [float(np.sum(terms_of(np, some, *total), dtype=np.float64)) for total in totals]
         return Facts(float(np.min(extremes)), float(np.max(extremes)), counts), sums.tolist()
 
     @cached_property
@@ -84,11 +85,8 @@ class SparseData(Data):
     def _signed_parts(self) -> dict[str, sparse.csr_array]:
         return {"⁺": self.values.maximum(0), "⁻": (-self.values).maximum(0)}
 
-    def _part(self, sign: str) -> sparse.csr_array:
-        return self._signed_parts[sign] if sign else self.values
-
     def apply(self, M: Any, *, transposed: bool = False, sign: str = "") -> Array:
-        X = self._part(sign)
+        X = self._signed_parts[sign] if sign else self.values
         if type(M) is np.ndarray and self._sums_in_double(M, transposed):
             return _in_double(X, M, transposed)
         if type(M) is np.ndarray and X.nnz * M.shape[1] >= 2 * _WORTH_A_RANGE:
@@ -98,7 +96,7 @@ class SparseData(Data):
     def apply_after(self, M: Any, *, transposed: bool = False, sign: str = "") -> Array:
         if type(M) is np.ndarray and self._sums_in_double(M.T, not transposed):
             return super().apply_after(M, transposed=transposed, sign=sign)
-        X = self._part(sign)
+        X = self._signed_parts[sign] if sign else self.values
         return multiplied(M, X.T if transposed else X)
 
     def _sums_in_double(self, M: np.ndarray, transposed: bool) -> bool:
@@ -437,15 +435,6 @@ def _in_double(X: sparse.csr_array, M: np.ndarray, transposed: bool) -> np.ndarr
         else:
             result[start:stop] = some @ M
     return kept(result, rows if transposed else columns, X.dtype)
-
-
-def _terms(x: np.ndarray, kind: str, exponent: float) -> np.ndarray:
-    """xᵖ, or xᵖ ln x with 0 ln 0 = 0, of each."""
-    x = in_double(x)
-    power = x if exponent == 1 else x**exponent
-    if kind == "power":
-        return power
-    return np.log(x if x.size and x.min() > 0 else np.where(x > 0, x, 1.0)) * (power if exponent else 1.0)
 
 
 def _side_by_side(xp: Any, matrices: list[Array]) -> Array | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,12 +44,13 @@ class TransposedData(Data):
         return self.inner
 
     @property
-    def in_blocks(self) -> tuple[Any, bool] | None:
+    def in_blocks(self) -> tuple[Any, bool] | None:  # type: ignore[override]
         found = self.inner.in_blocks
         return None if found is None else (found[0], not found[1])
 
-    def recall(self, key: Any, make: Callable[[], Any]) -> Any:
-        return self.inner.recall(("transposed", key), make)
+    @property
+    def cache(self) -> dict[Any, Any] | None:  # type: ignore[override]
+        return None if self.inner.cache is None else self.inner.cache.setdefault("transposed", {})
 
     def in_units(self, unit: float) -> Data:
         return TransposedData(self.inner.in_units(unit))
@@ -81,7 +82,7 @@ class TransposedData(Data):
         self.inner.request(totals, signed=signed)
 
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
-        return self.inner.survey(totals)
+        return self.inner._read(totals)
 
     def take(self, items: np.ndarray, axis: int) -> Any:
         return self.inner.take(items, 1 - axis)

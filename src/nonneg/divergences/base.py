@@ -11,6 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -28,22 +29,15 @@ Array = Any
 class DataSums(Protocol):
     """Sums over the data for a divergence, computed once, before the loop."""
 
-    def power_sum(self, exponent: float) -> float:
-        """Σ X^exponent; the number of entries for exponent 0."""
-
-    def log_sum(self, data_power: float) -> float:
-        """Σ X^data_power · ln X, with 0 ln 0 = 0."""
+    def power_sum(self, exponent: float, *, logarithm: bool = False) -> float:
+        """Σ X^exponent, the number of entries for exponent 0; with the logarithm Σ X^exponent ln X, and 0 ln 0 = 0."""
 
 
 class _Recorder(list[tuple[Literal["power", "logarithm"], float]]):
     """Data in whose place a divergence shows which sums it asks for."""
 
-    def power_sum(self, exponent: float) -> float:
-        self += [("power", exponent)] if exponent else []
-        return 1.0
-
-    def log_sum(self, data_power: float) -> float:
-        self.append(("logarithm", data_power))
+    def power_sum(self, exponent: float, *, logarithm: bool = False) -> float:
+        self += [("logarithm" if logarithm else "power", exponent)] if exponent or logarithm else []
         return 1.0
 
 
@@ -410,7 +404,8 @@ class Divergence(Objective):
 
     def constant(self, data: DataSums) -> float:
         """Minus the value at X̂ = X, the minimum."""
-        totals = ((m.coefficient, _total(m, data.power_sum(m.degree), data.log_sum)) for m in self.monomials)
+        logarithms = partial(data.power_sum, logarithm=True)
+        totals = ((m.coefficient, _total(m, data.power_sum(m.degree), logarithms)) for m in self.monomials)
         return -sum(coefficient * total for coefficient, total in totals)
 
     def value(self, constant: float, sums: Sums) -> tuple[float, float]:

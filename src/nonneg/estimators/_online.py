@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..data import Data, Sketch, as_dense, read_data
+from ..data.base import items_of
 from ..data.weighted import LowRank, count_rows, has_gaps
 from ..exceptions import IncompatibleError, ShapeError, is_number
 from ..kernels.host import above_floor
@@ -92,7 +93,7 @@ class OnlineMixin(Factorizer):
         if has_gaps(X):
             inside = X.inside or X.filled(LowRank(self._settled(X), self.components_))
             return inside if self._has_sketch else X.with_inside(inside)
-        return X.items if self._has_sketch else X
+        return items_of(X) if self._has_sketch else X
 
     @fit_with_library
     def partial_fit(self, X: Any, y: Any = None) -> Any:

@@ -15,7 +15,7 @@ from ..data import read_array
 from ..data.device import check_device
 from ..data.reading import check_missing
 from ..divergences import get_divergence
-from ..exceptions import SOLVERS_OF_SCIKIT_LEARN, DataError, IncompatibleError, ShapeError, is_count, is_one_of, unknown, users_line
+from ..exceptions import SOLVERS_OF_SCIKIT_LEARN, DataError, IncompatibleError, ShapeError, is_count, unknown, users_line
 from ..model import Model
 from ..solve.checkpoints import read_checkpoint
 from ..solve.initialization import CLUSTERING, STARTS
@@ -177,8 +177,8 @@ class Parameters(KnownParameters, ABC):
         if isinstance(self.solver, str) and self.solver == "paper":
             return self._paper.solver, self._paper
         solver = self._auto_solver if isinstance(self.solver, str) and self.solver == "auto" else self.solver
-        if is_one_of(solver, SOLVERS_OF_SCIKIT_LEARN):
-            ours = SOLVERS_OF_SCIKIT_LEARN[str(solver)]
+        if isinstance(solver, str) and solver in SOLVERS_OF_SCIKIT_LEARN:
+            ours = SOLVERS_OF_SCIKIT_LEARN[solver]
             warnings.warn(
                 f"{type(self).__name__}: solver={solver!r} of scikit-learn is solver={ours!r} here; 'auto' takes the quickest.",
                 UserWarning,

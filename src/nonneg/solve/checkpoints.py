@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..data import Data
+from ..data.base import items_of
 from ..data.weighted import LowRank, count_missing
 from ..exceptions import DataError, IncompatibleError, is_number
 from ..io.annotations import check_fields, fits
@@ -125,7 +126,7 @@ _HASHED = 2**22
 def _of_rows(data: Data) -> str:
     """A hash of rows, of all of them if that is little work: data with permuted entries have the same sums."""
     in_blocks = data.in_blocks  # whose rows are at hand, whether they are samples or features
-    items = in_blocks[0] if in_blocks is not None else data if data.costs.has_items else data.items
+    items = in_blocks[0] if in_blocks is not None else data if data.costs.has_items else items_of(data)
     if not items.costs.has_items:
         return ""
     n, width = items.shape

@@ -9,7 +9,6 @@ wait for the end of the pass.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -96,15 +95,11 @@ def compile_plan(
         else:
             take = prepared(step, source, lambda letter: (problem.data, letter.name.removeprefix(problem.model.data)))
             kept, flipped = canonical(step.result)
-            calls.append((kept, partial(_transposed, take) if flipped else take))
+            calls.append((kept, (lambda point, take=take: take(point).T) if flipped else take))  # type: ignore[misc]
         have.update(results([step]))
     have.update(results(steps))
     shares = [[Share(coefficient, source(word), has_theta) for coefficient, word, has_theta in side] for side in sides]
     return Executable(calls, steps if fuses else (), tuple(shares))
-
-
-def _transposed(take: Source, point: Point) -> Any:
-    return take(point).T
 
 
 # ---- fusion: several steps in one pass over blocks

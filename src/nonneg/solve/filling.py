@@ -128,11 +128,8 @@ class _Squares:
 
     total: float
 
-    def power_sum(self, exponent: float) -> float:
-        return self.total
-
-    def log_sum(self, data_power: float) -> float:
-        return 0.0
+    def power_sum(self, exponent: float, *, logarithm: bool = False) -> float:
+        return 0.0 if logarithm else self.total
 
 
 def inside(problem: Problem) -> Data:
@@ -178,7 +175,7 @@ def _settled(point: Point, left: Any, right: Any, is_last: bool) -> LowRank | No
     near, far = (right.T, left.T) if is_last else (left, right)
     if len(near) < 2:
         return None
-    L, R = (as_dense(point.product(word)) for word in (near[1:], far))
+    L, R = (point.product(word) for word in (near[1:], far))
     codes = as_dense(point.value(near))
     prior = to_host(point.problem.namespace.xp.mean(codes, axis=0))
     found = partial.settled(L, R, prior, transposed=is_last)  # type: ignore[union-attr]

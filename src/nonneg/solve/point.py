@@ -168,11 +168,12 @@ class Point:
             squares[model.data] = self.problem.data.power_sum(2)
         return math.prod(squares[letter.name] for letter in model.form if letter.name in squares)
 
-    def product(self, word: Word) -> Array:
-        """The value of one word in the factors and the data, as it is kept: not to be written to."""
+    def product(self, word: Word, dtype: Any = None) -> Array:
+        """The value of one word in the factors and the data, dense, as it is kept: not to be written to."""
         if canonical(word)[0] not in self.known:  # or there is nothing to plan
             self.compute((word,))
-        return self.value(word)
+        value = as_dense(self.value(word))
+        return value if dtype is None else value.astype(dtype, copy=False)
 
     def evaluate(self, part: Sum) -> Array:
         """The value of any sum of words in the factors and the data."""

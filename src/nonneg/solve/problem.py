@@ -16,6 +16,7 @@ import numpy as np
 
 from ..algebra.expression import Letter, Word
 from ..data import Data, as_dense, read_data
+from ..data.base import items_of
 from ..data.memory import available_bytes, readable
 from ..data.weighted import Levelled, Partial, has_gaps, has_weights, imputed, imputed_by, levelled
 from ..data.weighted import absorbed as multiplied_in
@@ -346,7 +347,7 @@ def _arrange(model: Model, data: Data) -> tuple[Levelled | None, Any, Any]:
     """Weighted data: with normalised weights, inside the form, and with missing entries to be filled, as the model needs them."""
     level = _levelled(model, data)
     if level is not None:
-        inner = level.data.items
+        inner = items_of(level.data)
         return level, inner, None if inner is level.data else level.data
     inner = absorbed(model, data)
     if not must_be_filled(model, inner):

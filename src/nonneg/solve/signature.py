@@ -85,31 +85,6 @@ class Signature:
     @cached_property
     def planner(self) -> Planner:
         """The plans of all products."""
-        X = Letter(self.model.data)
-        formed = frozenset(canonical(_gram(X, side))[0] for side in self.data.formed_grams)
-        return planner_of(self.model.words, self._costs, formed)
-
-    def is_formed(self, word: Word) -> bool:
-        """Whether a constant product is formed once and for all."""
-        return canonical(word)[0] in self.planner.constants
-
-    def is_implicit(self, word: Word) -> bool:
-        """Whether a Gram matrix of the data is multiplied without being formed."""
-        return canonical(word)[0] in self._costs.grams
-
-    def divide(self, word: Word) -> tuple[Word, Word]:
-        """Cut a form at its narrowest place."""
-        return low_rank(word, {**self.shapes, self.model.data: self.data.shape})
-
-    def derived(self, make: Callable[[Signature], Any]) -> Any:
-        """The result of a function of the signature, computed once."""
-        if make not in self._derived:
-            self._derived[make] = make(self)
-        return self._derived[make]
-
-    @cached_property
-    def _costs(self) -> Costs:
-        """Shapes, sizes and costs of matrices, for the planner."""
         model, data, X = self.model, self.data, Letter(self.model.data)
         of_data = [model.data, model.data + "⁺", model.data + "⁻"]
         operands = frozenset(model.middles.operands)
@@ -121,7 +96,7 @@ class Signature:
         is_gram = not math.isinf(data.gram_size)
         of_products = Costs(shapes, {}, constant, model.form)
         shapes |= {name: of_products.shape(whole) for name, (whole, _) in model.products.items()}
-        return Costs(
+        costs = Costs(
             shapes=shapes,
             signed_parts=model.products,
             # Non-zeros, whether zeros are stored or not: dense and sparse X are to have the same plans.
@@ -137,6 +112,26 @@ class Signature:
             horizon=max(min(self.horizon, HORIZON), 1),
             largest=float(max(data.non_zeros, *(rows * columns for rows, columns in self.shapes.values()))),
         )
+        formed = frozenset(canonical(_gram(X, side))[0] for side in data.formed_grams)
+        return planner_of(model.words, costs, formed)
+
+    def is_formed(self, word: Word) -> bool:
+        """Whether a constant product is formed once and for all."""
+        return canonical(word)[0] in self.planner.constants
+
+    def is_implicit(self, word: Word) -> bool:
+        """Whether a Gram matrix of the data is multiplied without being formed."""
+        return canonical(word)[0] in self.planner.costs.grams
+
+    def divide(self, word: Word) -> tuple[Word, Word]:
+        """Cut a form at its narrowest place."""
+        return low_rank(word, {**self.shapes, self.model.data: self.data.shape})
+
+    def derived(self, make: Callable[[Signature], Any]) -> Any:
+        """The result of a function of the signature, computed once."""
+        if make not in self._derived:
+            self._derived[make] = make(self)
+        return self._derived[make]
 
 
 def _gram(X: Letter, side: bool) -> Word:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, overload
+from typing import Any, Self
 
 import numpy as np
 
@@ -20,28 +20,23 @@ from ..planning.plans import multiply
 class Status(StrEnum):
     """Why a run ended: a string, explained by `sentence`."""
 
-    CONVERGED = "converged"
-    MAX_ITER = "max_iter"
-    NO_PROGRESS = "no_progress"
-    NON_FINITE = "non_finite"
-    UNCHECKED = "unchecked"
-    STOPPED_BY_CALLBACK = "stopped_by_callback"
-    STOPPED_BY_USER = "stopped_by_user"
+    CONVERGED = "converged", "Converged (relative change below tol, KKT residual below 0.02)."
+    MAX_ITER = "max_iter", "Stopped at max_iter before convergence (raise max_iter or tol)."
+    NO_PROGRESS = "no_progress", "Stopped: no step improves the objective or a constraint any more."
+    NON_FINITE = (
+        "non_finite",
+        "Stopped: the objective is infinite or NaN; the last finite point is returned (try float64, or rescale X).",
+    )
+    UNCHECKED = "unchecked", "Stopped: factors are steady within tol; the objective is not given, so nothing shows whether it fell."
+    STOPPED_BY_CALLBACK = "stopped_by_callback", "Stopped by the callback."
+    STOPPED_BY_USER = "stopped_by_user", "Stopped by the user before convergence; the best point so far is returned."
 
-    @property
-    def sentence(self) -> str:
-        return _SENTENCES[self]
+    sentence: str
 
-
-_SENTENCES = {
-    Status.CONVERGED: "Converged (relative change below tol, KKT residual below 0.02).",
-    Status.MAX_ITER: "Stopped at max_iter before convergence (raise max_iter or tol).",
-    Status.NO_PROGRESS: "Stopped: no step improves the objective or a constraint any more.",
-    Status.NON_FINITE: "Stopped: the objective is infinite or NaN; the last finite point is returned (try float64, or rescale X).",
-    Status.UNCHECKED: "Stopped: factors are steady within tol; the objective is not given, so nothing shows whether it fell.",
-    Status.STOPPED_BY_CALLBACK: "Stopped by the callback.",
-    Status.STOPPED_BY_USER: "Stopped by the user before convergence; the best point so far is returned.",
-}
+    def __new__(cls, value: str, sentence: str) -> Self:
+        member = str.__new__(cls, value)
+        member._value_, member.sentence = value, sentence
+        return member
 
 
 @dataclass(frozen=True)
@@ -75,18 +70,12 @@ class Progress(Record):
     """Further passes, at most."""
 
 
-class History(Sequence[Record]):
+class History(list[Record]):
     """The records of a run, one for each check; ``history.objective`` and the like are their columns."""
-
-    def __init__(self, records: Sequence[Record] = ()) -> None:
-        self._records = list(records)
-
-    def append(self, record: Record) -> None:
-        self._records.append(record)
 
     def followed_by(self, other: History) -> History:
         """One history after the other, iterations and seconds counted on."""
-        if not self._records:
+        if not self:
             return History(other)
         last = self[-1]
         later = [
@@ -97,20 +86,10 @@ class History(Sequence[Record]):
 
     def ending_with(self, **columns: Any) -> History:
         """The same history with other values in its last record."""
-        return History([*self._records[:-1], *(replace(record, **columns) for record in self._records[-1:])])
+        return History([*self[:-1], *(replace(record, **columns) for record in self[-1:])])
 
-    @overload
-    def __getitem__(self, index: int) -> Record: ...
-    @overload
-    def __getitem__(self, index: slice) -> History: ...
-    def __getitem__(self, index: int | slice) -> Record | History:
-        return History(self._records[index]) if isinstance(index, slice) else self._records[index]
-
-    def __len__(self) -> int:
-        return len(self._records)
-
-    def __iter__(self) -> Iterator[Record]:
-        return iter(self._records)
+    def __getitem__(self, index: Any) -> Any:
+        return History(super().__getitem__(index)) if isinstance(index, slice) else super().__getitem__(index)
 
     @property
     def iteration(self) -> np.ndarray:
@@ -137,11 +116,11 @@ class History(Sequence[Record]):
         return self._columns("exponent")
 
     def _columns(self, name: str) -> dict[str, np.ndarray]:
-        keys = getattr(self._records[-1], name) if self._records else ()
+        keys = getattr(self[-1], name) if self else ()
         return {key: np.array([getattr(record, name)[key] for record in self]) for key in keys}
 
     def __repr__(self) -> str:
-        if not self._records:
+        if not self:
             return "History(empty)"
         first, last = self[0], self[-1]
         return (

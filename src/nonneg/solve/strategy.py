@@ -64,10 +64,6 @@ class Options:
     number: int = 0
     is_warm: bool = False
 
-    @property
-    def asks_for_surrogate(self) -> bool:
-        return isinstance(self.solver, Coordinate) and self.solver.surrogate
-
 
 @dataclass(frozen=True)
 class Stage:
@@ -131,7 +127,7 @@ def _surrogate(signature: Signature, options: Options) -> Kind | None:
 
     Weights are of entries, and other fills would need another sketch. Without a tolerance a run in memory never comes to its end.
     """
-    if options.asks_for_surrogate:
+    if getattr(options.solver, "surrogate", False):
         kind = possible_kind(signature)
         if kind is None:
             raise IncompatibleError(
@@ -149,7 +145,10 @@ def _starts(signature: Signature, options: Options, solver: Solver, kind: Kind |
     """Starts to try, rounds that they share, and why."""
     if isinstance(options.init, Mapping):
         return (Given(options.init, is_warm=options.is_warm),), 0, ""
-    candidates = _candidates(signature, options)
+    init, is_chosen = options.init, isinstance(options.init, tuple) or options.init == "auto"
+    candidates = init if isinstance(init, tuple) else default_starts(signature) if is_chosen else (Named(init),)
+    if options.number and is_chosen and not any(start.varies for start in candidates):
+        candidates = (RANDOM,)  # singular vectors are the same each time
     made = [start for start in candidates if not isinstance(start, Named)]
     named = tuple(start for start in candidates if isinstance(start, Named))
     if signature.data.out_of_core and kind is None:
@@ -165,15 +164,6 @@ def _starts(signature: Signature, options: Options, solver: Solver, kind: Kind |
         if start.applies(signature, solver):
             return (start,), 0, start.why
     return named, 0, "local minima differ, and it shows early" if len(named) > 1 else ""
-
-
-def _candidates(signature: Signature, options: Options) -> tuple[Start, ...]:
-    """The starts to try. Singular vectors are the same each time: restarts after the first begin at random."""
-    init = options.init
-    assert not isinstance(init, Mapping)
-    found = init if isinstance(init, tuple) else default_starts(signature) if init == "auto" else (Named(init),)
-    is_chosen = isinstance(init, tuple) or init == "auto"
-    return (RANDOM,) if options.number and is_chosen and not any(start.varies for start in found) else found
 
 
 def default_starts(signature: Signature) -> tuple[Start, ...]:
@@ -208,7 +198,8 @@ def _first_pass(signature: Signature, options: Options) -> FirstPass:
     """The sums of the objective; of data out of core also the beginning of a surrogate, for starts or runs."""
     model = signature.model
     sums = FirstPass(model.divergence.totals, signed=model.data in model.signed)
-    if not signature.data.out_of_core or signature.data.weighted or not (options.solver == "auto" or options.asks_for_surrogate):
+    is_wanted = options.solver == "auto" or getattr(options.solver, "surrogate", False)
+    if not signature.data.out_of_core or signature.data.weighted or not is_wanted:
         return sums
     twin = signature if Need.ENTRIES not in model.needs else replace(signature, model=euclidean(model) or model)
     if can_compress(twin):

@@ -537,11 +537,13 @@ def _begun(data: Data, key: tuple[Any, ...], make: Callable[[Data], Any]) -> Any
         """The surrogate without a reference to the data, which would keep their file open."""
         return make(data).in_units_of(None, 1.0), data.facts.peak, data.facts.has_squares(data.namespace)
 
+    cache: dict[Any, Any] = {} if data.cache is None else data.cache
     with np.errstate(all="ignore"):
-        made, before, has_squares = data.recall(key, lambda: made_of(data))
+        made, before, has_squares = cache[key] = cache.get(key) or made_of(data)
     now = data.facts.peak
     if before != now and not has_squares:
-        made, before, _ = data.recall((*key, now), lambda: made_of(data))
+        key = (*key, now)
+        made, before, _ = cache[key] = cache.get(key) or made_of(data)
     return made.in_units_of(data, before / now if before != now else 1.0)
 
 

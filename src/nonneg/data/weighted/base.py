@@ -11,9 +11,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ...kernels.host import as_type, in_double
+from ...kernels.host import as_type
 from ...kernels.namespace import Array, to_host
-from ..base import Data
+from ..base import Data, terms_of
 from ..profile import Need
 from ..steps import Request
 from .weights import Pair
@@ -122,6 +122,11 @@ class Partial(Weighted):
     """Data of which some entries may be missing: `inside` has them filled, by a model; without it, means do."""
 
     inside: Data | None
+
+    @property
+    @abstractmethod
+    def items(self) -> Data:
+        """The data filled by means, without weights."""
 
     @property
     def complete(self) -> Data:  # type: ignore[override]
@@ -293,9 +298,7 @@ class DataTerm:
         return self.exponent > 0 or self.kind == "logarithm"
 
     def evaluate(self, xp: Any, x: Array, approximation: Array) -> Array:
-        x = in_double(x)
-        terms = x**self.exponent if self.exponent else xp.ones_like(x)
-        return terms if self.kind == "power" else terms * xp.log(xp.where(x > 0, x, xp.ones_like(x)))
+        return terms_of(xp, x, self.kind, self.exponent)
 
 
 def mean_filling(data: Data) -> LowRank:

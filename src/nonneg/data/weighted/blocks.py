@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels.namespace import Array, Namespace
-from ..base import Data, Facts, Total, chunks
+from ..base import Data, Facts, Total, chunks, items_of
 from ..blocks import Blocks, How, MadeBlocks, Make, ReadingLog, Work, on_made
 from ..profile import Costs
 from ..sparse import SparseData
@@ -111,8 +111,9 @@ class WeightedBlocks(Partial, Blocks):
     def some(self, items: np.ndarray) -> Data:
         return self.base.some(items)
 
-    def recall(self, key: Any, make: Callable[[], Any]) -> Any:
-        return self.base.recall(key, make)
+    @property
+    def cache(self) -> dict[Any, Any] | None:  # type: ignore[override]
+        return self.base.cache
 
     def request(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
         self.base.request(totals, signed=signed)
@@ -120,7 +121,7 @@ class WeightedBlocks(Partial, Blocks):
     # ---- sums
 
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
-        return self.base.survey(totals)
+        return self.base._read(totals)
 
     @property
     def size(self) -> int:
@@ -213,8 +214,8 @@ class TurnedBlocks(TransposedData, Partial):
     def in_units(self, unit: float) -> TurnedBlocks:
         return TurnedBlocks(self.inner.in_units(unit))
 
-    def power_sum(self, exponent: float) -> float:
-        return self.inner.power_sum(exponent)
+    def power_sum(self, exponent: float, *, logarithm: bool = False) -> float:
+        return self.inner.power_sum(exponent, logarithm=logarithm)
 
     @property
     def has_gaps(self) -> bool:
@@ -267,7 +268,7 @@ def _with_inside(block: Any, shared: Any, own: Any) -> Data:
 
 
 def _whole(block: Any, shared: Any, own: Any) -> Data:
-    return block.items
+    return items_of(block)
 
 
 def _absorbed(block: Any, shared: Any, own: Any) -> Data:

@@ -13,8 +13,9 @@ from scipy import sparse
 
 from ...kernels.host import as_dense, logarithm
 from ...kernels.namespace import Array, Namespace, to_host
-from ..base import Data, Facts, Total
+from ..base import Data, Facts, Total, items_of
 from ..dense import DenseData, known_from
+from ..device import moved
 from ..profile import Costs
 from ..sparse import SparseData
 from ..steps import ElementwiseOperand, Request, Unreached
@@ -64,7 +65,7 @@ class PairWeighted(Weighted):
         return PairWeighted(self.base.in_units(unit), self.weights)
 
     def moved(self, namespace: Namespace) -> PairWeighted:
-        return known_from(self, PairWeighted(self.base.moved(namespace), Pair(*map(namespace.asarray, self.weights))))
+        return known_from(self, PairWeighted(moved(self.base, namespace), Pair(*map(namespace.asarray, self.weights))))
 
     @property
     def complete(self) -> Data:  # type: ignore[override]
@@ -81,10 +82,11 @@ class PairWeighted(Weighted):
 
     def request(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
         self.base.request(signed=signed)  # sums have weights, of which the data know nothing
+        self._read(tuple(totals))
 
     @property
     def items(self) -> Data:
-        return self.base.items
+        return items_of(self.base)
 
     def subset(self, items: np.ndarray, axis: int) -> PairWeighted:
         rows, columns = self.weights

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ...constraints import Constraint
 from ...exceptions import IncompatibleError, unknown
 from ...kernels.namespace import Array, to_host
 from ..exact import solved
@@ -73,7 +72,11 @@ def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], ra
     factors, scalable = {}, []
     for name in problem.learned:
         if name in given:
-            factors[name] = _started(xp, constraints[name], given[name])
+            value, constraint = given[name], constraints[name]
+            if not constraint.is_signed:
+                value = xp.where(value > 0, value, xp.max(value) * _LEAST)
+            has_given_entries = constraint.moving(value).shape != value.shape
+            factors[name] = constraint.restore(xp, value) if constraint.restores_fully or has_given_entries else value
             continue
         drawn = made[name] if name in made else 1.0 - generator.uniform(size=problem.shapes[name])  # in (0, 1]
         if problem.model.signed:  # factors that face clusters of signed data are signed
@@ -89,14 +92,6 @@ def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], ra
         if constraints[name].is_signed:
             factors[name] = solved(problem.point(factors), name)
     return factors
-
-
-def _started(xp: Any, constraint: Constraint, value: Array) -> Array:
-    """A given factor without zeros, its constraint restored if it must hold."""
-    if not constraint.is_signed:
-        value = xp.where(value > 0, value, xp.max(value) * _LEAST)
-    has_given_entries = constraint.moving(value).shape != value.shape
-    return constraint.restore(xp, value) if constraint.restores_fully or has_given_entries else value
 
 
 def make_generator(random_state: RandomState) -> Any:

@@ -137,7 +137,7 @@ class Table:
     def total(self, kind: str) -> float:
         """Σ X², or Σ X ln X."""
         data = self.items[0].data
-        return data.power_sum(2) if kind == "squares" else data.log_sum(1)
+        return data.power_sum(2) if kind == "squares" else data.power_sum(1, logarithm=True)
 
 
 class Scaled:

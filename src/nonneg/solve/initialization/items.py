@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...data import Data
+from ...data.base import items_of
 from ...kernels.namespace import Array, to_host
 
 _DIMENSIONS_PER_CLUSTER = 4
@@ -25,7 +26,7 @@ class Items:
     """Rows (axis 0) or columns (axis 1) of X; their products, and the factors of these, are arrays on the host."""
 
     def __init__(self, data: Data, axis: int) -> None:
-        data, peak = data.items, data.facts.peak
+        data, peak = items_of(data), data.facts.peak
         # If squares of the data overflow, they are measured in units of about their largest entry, a power of two, so that
         # no digit changes; factors are scaled later.
         self.unit = 2.0 ** round(math.log2(peak)) if peak and not _SAFE[0] < peak < _SAFE[1] else 1.0

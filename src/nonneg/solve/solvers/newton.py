@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...data import Curve, Data, Descent, Need, as_dense
+from ...data import Curve, Data, Descent, Need
 from ...divergences.base import Sums
 from ...exceptions import IncompatibleError, is_count, is_number
 from ...kernels.host import in_double, is_small
@@ -189,7 +189,7 @@ class Newton(Solver):
         data, curve = point.problem.data, point.problem.signature.derived(_curve)
         F, V = (
             subproblem.value(point),
-            np.ascontiguousarray(as_dense(point.product(subproblem.after)), dtype=point.problem.namespace.dtype),
+            np.ascontiguousarray(point.product(subproblem.after), dtype=point.problem.namespace.dtype),
         )
         if is_single:
             F, V = F.astype(np.float32), V.astype(np.float32)

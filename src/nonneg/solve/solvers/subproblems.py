@@ -14,7 +14,7 @@ import numpy as np
 
 from ...algebra.expression import Letter, Word
 from ...constraints import Entrywise
-from ...data import Sweep, as_dense
+from ...data import Sweep
 from ...data.weighted import share_with_weights
 from ...kernels.host import as_type, inner, is_small, multiplied_in_double, quadratic_value
 from ...kernels.namespace import Array
@@ -141,10 +141,10 @@ class Linear(Subproblem):
         return self.replaced(point, F)
 
     def _products(self, point: Point, F: Array) -> tuple[Array, Array, Array]:
-        P = _evaluated(point, self.P, np.float64) if self.P else _NOTHING
-        Q = _evaluated(point, self.Q, np.float64) if self.Q else np.eye(F.shape[1])
+        P = point.product(self.P, np.float64) if self.P else _NOTHING
+        Q = point.product(self.Q, np.float64) if self.Q else np.eye(F.shape[1])
         Q = Q + self.terms.ridge * np.eye(len(Q)) if self.terms.ridge else Q
-        return P, Q, _evaluated(point, self.C)
+        return P, Q, point.product(self.C)
 
     def measure(self, point: Point) -> float:
         """The objective but for a constant, from the products of a sweep over this factor."""
@@ -200,7 +200,7 @@ class Weighted(Subproblem):
 
     def step(self, point: Point, settings: Settings, generator: np.random.Generator | None) -> Point:
         F = self.value(point)
-        B = np.ascontiguousarray(_evaluated(point, self.after, F.dtype).T)
+        B = np.ascontiguousarray(point.product(self.after, F.dtype).T)
         options = self.options(settings._replace(passes=min(settings.passes, _affordable(point, F))))
         data: Any = point.problem.data
         data.sweep_rows(F, B, options, transposed=self.is_turned)
@@ -259,7 +259,7 @@ class Quadratic(Subproblem):
         else:  # in blocks of neighbours, which share cache lines if X is stored by columns
             order = (generator.permutation(np.arange(first, stop, _BLOCK))[:, None] + np.arange(_BLOCK)).ravel()
             order = order[order < stop]
-        G = np.array(_evaluated(point, self.FF), dtype=np.float64)
+        G = np.array(point.product(self.FF), dtype=np.float64)
         before = np.trace(G)
         sweep = self._over_data if self.is_implicit or not self.after else self._over_gram
         kept = sweep(point, F, G, order, options)
@@ -279,7 +279,7 @@ class Quadratic(Subproblem):
     def measure(self, point: Point) -> float:
         """The objective but for a constant, if C = Q, from the products of a sweep."""
         pair = (self.RF, self.RF) if self.keeps_products else (self.F, self.CF)
-        B, G = _inner(point, *pair, self.FCF), _evaluated(point, self.FF, np.float64)
+        B, G = _inner(point, *pair, self.FCF), point.product(self.FF, np.float64)
         return quadratic_value(point.value(self.F), B, G, self.terms.penalty, self.terms.overlap)
 
     def warmed(self, point: Point) -> Point | None:
@@ -288,8 +288,8 @@ class Quadratic(Subproblem):
         None if the objective would rise, which this rule does not exclude.
         """
         self._prepare(point)
-        data, F, Y = point.problem.data, self.value(point), _evaluated(point, self.RF)
-        B, G = _inner(point, self.RF, self.RF, self.FCF), _evaluated(point, self.FF)
+        data, F, Y = point.problem.data, self.value(point), point.product(self.RF)
+        B, G = _inner(point, self.RF, self.RF, self.FCF), point.product(self.FF)
         nothing = np.arange(0)
         before = Sweep(F, Y, B, G, nothing, self.options(_ONCE)).value()
         info = np.finfo(F.dtype)
@@ -317,7 +317,7 @@ class Quadratic(Subproblem):
             data.sweep(Sweep(F, F, G.copy(), G, order, options, is_symmetric=True))
             return {}
         pair = (self.RF, self.RF) if self.keeps_products else (self.F, self.CF)
-        Y = np.array(_evaluated(point, self.RF), dtype=np.float64, order="C") if self.keeps_products else F
+        Y = np.array(point.product(self.RF), dtype=np.float64, order="C") if self.keeps_products else F
         sweep = Sweep(F, Y, np.array(_inner(point, *pair, self.FCF)), G, order, options)
         data.sweep(sweep, transposed=self.is_turned)
         return {self.FCF: sweep.B} | ({self.RF: Y} if self.keeps_products else {})
@@ -326,14 +326,14 @@ class Quadratic(Subproblem):
         """Sweep over the rows of F, in place, with C and Q as matrices."""
         from ...kernels.coordinates import quadratic_gram
 
-        C, work = _evaluated(point, self.C, F.dtype), np.empty((6, F.shape[1]))
+        C, work = point.product(self.C, F.dtype), np.empty((6, F.shape[1]))
         if self.is_gram_of_data:
-            CF = np.array(_evaluated(point, self.CF).T, dtype=np.float64, order="C")
+            CF = np.array(point.product(self.CF).T, dtype=np.float64, order="C")
             B = np.array(_inner(point, self.F, self.CF, self.FCF))
             quadratic_gram(order, F, CF, _NOTHING.astype(F.dtype), B, G, C, C, work, *options)
             return {self.CF: CF.T, self.FCF: B}
         C = C if np.array_equal(C, C.T) else (C + C.T) / 2  # which is all that ⟨C, F Fᵀ⟩ depends on
-        Q = _evaluated(point, self.Q, F.dtype)
+        Q = point.product(self.Q, F.dtype)
         CF, QF = np.ascontiguousarray((C @ F).T), np.ascontiguousarray((Q @ F).T)
         quadratic_gram(order, F, CF, QF, (QF @ F).astype(np.float64), G, C, Q, work, *options)
         return {}
@@ -343,13 +343,8 @@ _ONCE = Settings(1, 0.0, keeps=False)
 """A single pass over every row, after which products are computed anew."""
 
 
-def _evaluated(point: Point, word: Word, dtype: Any = None) -> Array:
-    value = as_dense(point.product(word))
-    return value if dtype is None else value.astype(dtype, copy=False)
-
-
 def _inner(point: Point, left: Word, right: Word, product: Word) -> Array:
     """The product leftᵀ · right of two tall matrices: a cached one, or computed in double precision."""
     if canonical(product)[0] in point.known:
         return point.value(product)
-    return multiplied_in_double(_evaluated(point, left).T, _evaluated(point, right))
+    return multiplied_in_double(point.product(left).T, point.product(right))

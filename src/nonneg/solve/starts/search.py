@@ -161,7 +161,7 @@ def _new_component(point: Point, subproblem: Quadratic, F: np.ndarray, B: np.nda
     Features are drawn in proportion to the diagonal of S, their unexplained part.
     """
     data, axis = point.problem.data, int(subproblem.is_turned)
-    CF = np.asarray(as_dense(point.product(subproblem.CF)), dtype=np.float64)
+    CF = np.asarray(point.product(subproblem.CF), dtype=np.float64)
     diagonal = data.lengths(axis) ** 2 - 2 * np.einsum("ik,ik->i", CF, F) + np.einsum("ik,ik->i", F @ B, F)
     left = np.maximum(diagonal, 0.0)
     count = min(_CANDIDATES, int(np.count_nonzero(left)))
