@@ -20,7 +20,7 @@ from nonneg.data.blocks import Blocks, together
 from nonneg.data.dense import DenseData
 from nonneg.data.reading import read_data
 from nonneg.data.visiting import put_together, visit_rows
-from nonneg.data.weighted import WeightedBlocks, WeightedDense
+from nonneg.data.weighted import Weighing, WeightedDense
 from nonneg.divergences import Beta
 from nonneg.exceptions import DataError
 from nonneg.kernels.namespace import Namespace, namespace_of
@@ -122,7 +122,7 @@ def test_a_kind_with_missing_entries(name, scale, tmp_path):
     for number, rows in enumerate(np.split(np.arange(30), 3)):
         np.save(tmp_path / f"{number}.npy", X[rows])
         np.save(tmp_path / f"{number}-mask.npy", mask[rows])
-    folder, known = WeightedBlocks(MaskedFolder(tmp_path)), np.where(mask, np.nan, X)
+    folder, known = MaskedFolder(tmp_path), np.where(mask, np.nan, X)
     found, expected = (getattr(nonneg, name)(3, missing="ignore", random_state=0).fit(own) for own in (folder, known))
     assert found.objective_ == pytest.approx(expected.objective_, rel=1e-3)
     order = np.array([29, 0, 11, 10])
@@ -145,7 +145,8 @@ def test_missing_entries_are_left_out_only_if_asked(tmp_path):
     with pytest.raises(DataError, match="Blocks of the kind MaskedFolder take no weights"):
         factorize(folder, "W H", 2, weights=X, missing="ignore")
     model.set_params(missing="ignore")
-    found, expected = model.fit(folder).components_, model.fit(WeightedBlocks(folder)).components_
+    with_weights = type("WithWeights", (MaskedFolder,), {"weighing": Weighing()})(tmp_path)
+    found, expected = model.fit(folder).components_, model.fit(with_weights).components_
     np.testing.assert_array_equal(found, expected)
 
 

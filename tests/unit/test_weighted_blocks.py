@@ -132,7 +132,7 @@ def test_columns_whose_systems_are_many_take_several_readings(stored, monkeypatc
     settings = {"solver": "coordinate", "init": start_of("W H"), "max_iter": 3, "tol": 0, "missing": "ignore"}
     expected = factorize(stored(X, "file"), "W H", **settings)
     monkeypatch.setattr("nonneg.data.base._CHUNK", 16 * 6)
-    monkeypatch.setattr("nonneg.data.weighted.blocks._SYSTEMS", 2**20)
+    monkeypatch.setattr("nonneg.data.blocks._SYSTEMS", 2**20)
     data = stored(X, "file")
     assert_same(factorize(data, "W H", **settings), expected)
 
@@ -483,7 +483,7 @@ def test_weights_that_change_are_noticed(tmp_path, stored):
     data.power_sum(2)
     np.save(tmp_path / "V.npy", V[:30])
     with pytest.raises(DataError, match=r"weights of X have changed\. .*V\.npy has changed"):
-        data.in_units(2.0).power_sum(2)
+        data.in_units(2.0).power_sum(3)
 
 
 @pytest.mark.parametrize("is_dask", [False, True], ids=["file", "dask"])

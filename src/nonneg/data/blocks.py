@@ -12,7 +12,8 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -20,9 +21,13 @@ import numpy as np
 from ..exceptions import DataError
 from ..kernels.host import as_dense, as_type, summand
 from ..kernels.namespace import Array
-from .base import Data, Facts, Total, chunk_rows
+from .base import Data, Facts, Total, chunk_rows, chunks
 from .profile import Costs
 from .steps import Request
+from .weighted import blocks as on_weighted
+from .weighted.base import Blend, LowRank, Partial, mean_filling, settled_by_sums
+from .weighted.weighing import Weighing
+from .weighted.weights import Pair
 
 How = Literal["stack", "add", "list"]
 """How the results of blocks are put together: one below the other, as a sum, or as a list."""
@@ -102,44 +107,72 @@ class ReadingLog:
         return self.count - self.before
 
 
-class Blocks(Data):
-    """Rows in blocks, of which a few are at hand at a time."""
+class Blocks(Partial):
+    """Rows in blocks, of which a few are at hand at a time.
+
+    Blocks of data with weights have weights themselves. Missing entries of X inside a form are filled block by block, while the
+    block is in memory, with U·V of low rank, of which a block needs all of V and its own rows of U. So X is never there as a
+    whole, filled or not.
+    """
 
     is_sparse: bool = False
     """Whether the blocks are sparse."""
     stops: np.ndarray
     """The row after the last one of each block."""
+    weighing: Weighing | None = None
+    """Weights of the blocks, if they have any."""
+    inside: Any = None
 
     @property
     def costs(self) -> Costs:  # type: ignore[override]
-        return Costs(storage="sparse" if self.is_sparse else "dense", out_of_core=True, one_pass_grams=frozenset({True}))
+        return Costs(
+            storage="sparse" if self.is_sparse else "dense",
+            weighted=self.weighing is not None,
+            out_of_core=True,
+            one_pass_grams=frozenset({True}),
+            swept_weights=self.weighing is not None,
+        )
+
+    @property
+    def weights(self) -> Any:
+        """Weights of all rows; None if all known entries have weight one."""
+        return self.weighing and self.weighing.weights
+
+    @property
+    def has_gaps(self) -> bool:
+        return self.weighing is not None and not self.weighing.keeps_pairs and self.facts.missing > 0
 
     @abstractmethod
     def pieces(self) -> Iterator[tuple[slice, Data]]:
         """The blocks one after the other, in memory, with their rows: one pass."""
 
-    def weighted_by(self, weighing: Any) -> Self:
-        """The blocks with weights, a `Weighing`; by default those that they have, and missing entries."""
+    def _changed(self, **changes: Any) -> Self:
+        other = copy(self)
+        for name in ("_facts", "_totals", "_lengths", "items"):
+            other.__dict__.pop(name, None)
+        other.__dict__.update(changes)
+        return other
+
+    def weighted_by(self, weighing: Weighing) -> Self:
+        """The blocks with weights; by default those that they have, and missing entries."""
         if weighing.weights is not None:
             raise DataError(
                 f"Blocks of the kind {type(self).__name__} take no weights beside those that they have. Have pieces() yield "
-                "WeightedDense with all weights, and fit WeightedBlocks of them; or leave out `weights`."
+                "WeightedDense with all weights, and say `weighing = Weighing()` in the class; or leave out `weights`."
             )
-        return self
+        return self._changed(weighing=weighing)
 
     def unweighted(self) -> Self:
         """The blocks without weights, none of which differs from one."""
-        return self
+        return self._changed(weighing=None)
 
     def some(self, items: np.ndarray) -> Data:
         """Some rows, as a block in memory: of blocks without random access, by a pass."""
-        from .weighted.blocks import stack_blocks
-
         places = np.asarray(items)
         mine = ((rows, block, np.flatnonzero((places >= rows.start) & (places < rows.stop))) for rows, block in self.pieces())
         found = [(block.subset(places[own] - rows.start, 0), own) for rows, block, own in mine if len(own)]
         order = np.argsort(np.concatenate([own for _, own in found]))
-        return stack_blocks([block for block, _ in found]).subset(order, 0)
+        return on_weighted.stack_blocks([block for block, _ in found]).subset(order, 0)
 
     def reading(self, work: Work, how: Sequence[How], shared: tuple[Any, ...] = (), own: tuple[Any, ...] = ()) -> list[Any]:
         """One pass: the work on each block, each of its results put together in its way."""
@@ -151,8 +184,9 @@ class Blocks(Data):
         return found.found
 
     @property
-    def in_blocks(self) -> tuple[Blocks, bool]:  # type: ignore[override]
-        return self, False
+    def in_blocks(self) -> tuple[Blocks, bool] | None:  # type: ignore[override]
+        # A block by itself does not know its fills.
+        return None if self.inside is None and self.has_gaps else (self, False)
 
     def programmed(
         self, work: Sequence[Applied | Visited], how: Sequence[How], shared: Sequence[Array], own: Sequence[Array]
@@ -161,34 +195,41 @@ class Blocks(Data):
         return self.reading(_programmed, how, (tuple(work), tuple(shared)), tuple(own))
 
     def in_units(self, unit: float) -> Data:
-        return self if unit == 1 else MadeBlocks(self, _divided, (unit,))
+        return self if unit == 1 else MadeBlocks(self, _divided, (unit,), weighing=self.weighing)
 
     # ---- products
 
+    apply_after = Data.apply_after
+
+    @property
+    def _filled(self) -> Any:
+        """The blocks that products are of."""
+        return self if self.weighing is None else self.complete
+
     def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
         if transposed:
-            (product,) = self.reading(_apply_transposed, ("add",), (sign,), (M,))
+            (product,) = self._filled.reading(_apply_transposed, ("add",), (sign,), (M,))
         else:
-            (product,) = self.reading(_apply, ("stack",), (M, sign))
+            (product,) = self._filled.reading(_apply, ("stack",), (M, sign))
         return product
 
     def apply_both(self, M: Array, N: Array | None = None) -> tuple[Array, Array]:
         if N is None:
-            product, other = self.reading(_apply_and_gram, ("stack", "add"), (M,))
+            product, other = self._filled.reading(_apply_and_gram, ("stack", "add"), (M,))
         else:
-            product, other = self.reading(_apply_both, ("stack", "add"), (M,), (N,))
+            product, other = self._filled.reading(_apply_both, ("stack", "add"), (M,), (N,))
         return product, other
 
     def apply_gram(self, M: Array, *, transposed: bool = False) -> Array:
         if not transposed:
-            return super().apply_gram(M)
-        (product,) = self.reading(_apply_gram, ("add",), (M,))
+            return Data.apply_gram(self, M)
+        (product,) = self._filled.reading(_apply_gram, ("add",), (M,))
         return product
 
     def with_itself(self, first: bool, second: bool) -> Array:
         if (first, second) != (True, False):
-            return super().with_itself(first, second)
-        (product,) = self.reading(_gram, ("add",))
+            return Data.with_itself(self._filled, first, second)
+        (product,) = self._filled.reading(_gram, ("add",))
         return product
 
     # ---- entry by entry
@@ -246,17 +287,104 @@ class Blocks(Data):
         check_memory(
             entries * np.dtype(self.namespace.dtype).itemsize, "X as a whole", "Use a form that needs only products with X."
         )
-        return np.concatenate([as_dense(block) for _, block in self.blocks()])
+        return np.concatenate([as_dense(block) for _, block in self._filled.blocks()])
+
+    # ---- weights
+
+    def sweep_rows(self, F: Array, B: Array, options: tuple[float, float, int, int, float], *, transposed: bool = False) -> None:
+        if not transposed:
+            (found,) = self.reading(on_weighted.swept, ("stack",), (B, options), (F,))
+            F[...] = found
+            return
+        from ..kernels.coordinates import rows_of_grams
+        from ..kernels.threads import over_rows
+
+        r = B.shape[1]
+        for some in chunks(self.shape[1], max(1, 2**20 * r * (r + 1) // (2 * _SYSTEMS))):
+            grams, C = self.reading(on_weighted.normal_equations, ("add", "add"), (some,), (B,))
+            own = np.ascontiguousarray(F[some])
+            over_rows(rows_of_grams, len(some), own, np.ascontiguousarray(grams.T), np.ascontiguousarray(C.T), *options, least=1000)
+            F[some] = own
+
+    def subset(self, items: np.ndarray, axis: int) -> Data:
+        if self.weighing is None:
+            return super().subset(items, axis)
+        if axis == 0:
+            return self.some(items)
+        (parts,) = self.reading(on_weighted.some_columns, ("list",), (np.asarray(items),))
+        return on_weighted.stack_blocks(parts)
+
+    def parts(self) -> Iterator[Data]:
+        return (block for _, block in self.pieces())
+
+    @cached_property
+    def items(self) -> Data:
+        if self.weighing is None:
+            return self
+        return self.filled(mean_filling(self)) if self.has_gaps else MadeBlocks(self, on_weighted.whole)
+
+    def with_inside(self, inside: Any) -> MadeBlocks:
+        U, V = inside.fills
+        return MadeBlocks(self._plain, on_weighted.with_inside, (V,), (U,), self.weighing, inside=inside)
+
+    @property
+    def _plain(self) -> Blocks:
+        """The blocks without others inside the form."""
+        return self
+
+    def filled(self, values: LowRank) -> MadeBlocks:
+        return MadeBlocks(self._plain, on_weighted.filled, (values.V,), (values.U,), fills=values)
+
+    def blended(self, values: LowRank, share: float = 1.0) -> Blend:
+        (spread,) = self.reading(on_weighted.spread_of, ("add",), (values.V, share), (values.U,))
+        return Blend(MadeBlocks(self._plain, on_weighted.blended, (values.V, share), (values.U,), fills=values), float(spread))
+
+    def settled(self, left: Array, right: Array, prior: Array, *, transposed: bool = False) -> LowRank | None:
+        if self.weights is not None:
+            return None
+        if not transposed:
+            (codes,) = self.reading(on_weighted.settled, ("stack",), (left, right, prior))
+            return LowRank(self.namespace.asarray(codes), right)
+        codes, k = np.empty((self.shape[1], left.shape[1])), left.shape[1]
+        for some in chunks(self.shape[1], max(1, 2**20 * k * k // _SYSTEMS)):
+            grams, C = self.reading(on_weighted.sums_of_known, ("add", "add"), (some,), (left, np.ascontiguousarray(right.T)))
+            codes[some] = settled_by_sums(grams, C, left, right, prior)
+        return LowRank(self.namespace.asarray(codes), right)
+
+    def absorbed(self, rows: bool, columns: bool) -> Data:
+        if not isinstance(self.weights, Pair) or self.has_gaps:
+            return self
+        kept = Pair(*(np.ones_like(part) if asked else part for part, asked in zip(self.weights, (rows, columns), strict=True)))
+        weighing: Any = self.weighing
+        left = None if all((part == 1).all() for part in kept) else replace(weighing, weights=kept)
+        return MadeBlocks(self, on_weighted.absorbed, (rows, columns), weighing=left)
 
 
 @dataclass(eq=False)
 class MadeBlocks(Blocks):
-    """Blocks made of others by a function, in the thread or on the worker that has them."""
+    """Blocks made of others by a function, in the thread or on the worker that has them.
+
+    Attributes
+    ----------
+    base : Blocks
+    make : callable
+    shared, own : tuple
+        What it takes besides a block.
+    weighing : Weighing, optional
+        Weights of the blocks that are made.
+    fills : LowRank, optional
+        The values that missing entries are filled with.
+    inside : MadeBlocks, optional
+        X in a form, filled, for blocks with weights that differ in nothing else.
+    """
 
     base: Blocks
     make: Make
     shared: tuple[Any, ...] = ()
     own: tuple[Any, ...] = ()
+    weighing: Weighing | None = None
+    fills: LowRank | None = None
+    inside: Any = None
     cache: dict[Any, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -267,22 +395,44 @@ class MadeBlocks(Blocks):
     def size(self) -> int:
         return self.base.size
 
+    @property
+    def costs(self) -> Costs:  # type: ignore[override]
+        # To sweep over filled data would take a pass for every few columns.
+        return super().costs if self.fills is None else replace(super().costs, swept_sides=frozenset())
+
+    @property
+    def _plain(self) -> Blocks:
+        return self if self.inside is None else self.base
+
+    def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
+        return super().survey(totals) if self.inside is None else self.base._read(totals)
+
     def reading(self, work: Work, how: Sequence[How], shared: tuple[Any, ...] = (), own: tuple[Any, ...] = ()) -> list[Any]:
         return self.base.reading(on_made, how, (self.make, self.shared, len(self.own), work, shared), (*self.own, *own))
 
     def pieces(self) -> Iterator[tuple[slice, Data]]:
         for rows, block in self.base.pieces():
-            yield rows, self.make(block, self.shared, tuple(array[rows] for array in self.own))
+            yield (
+                rows,
+                block if self.inside is not None else self.make(block, self.shared, tuple(array[rows] for array in self.own)),
+            )
 
     def some(self, items: np.ndarray) -> Data:
-        return self.make(self.base.some(items), self.shared, tuple(array[items] for array in self.own))
+        some = self.base.some(items)
+        return some if self.inside is not None else self.make(some, self.shared, tuple(array[items] for array in self.own))
 
     def in_units(self, unit: float) -> MadeBlocks:
-        return MadeBlocks(self.base.in_units(unit), self.make, self.shared, self.own)  # type: ignore[arg-type]
+        fills = self.fills and LowRank(self.fills.U / unit, self.fills.V)
+        inside = self.inside and self.inside.in_units(unit)
+        values = fills or (inside and inside.fills)
+        own = self.own if values is None else (values.U,)
+        return MadeBlocks(self.base.in_units(unit), self.make, self.shared, own, self.weighing, fills, inside)  # type: ignore[arg-type]
 
 
 _ENTRIES = 2**25
 """Entries of columns that are taken together."""
+_SYSTEMS = 2**27
+"""Entries of small systems, one for each column of X, that one reading adds up."""
 _USUAL: tuple[Total, ...] = (("power", 1), ("power", 2))
 """Sums that every first reading finds: they cost little."""
 
@@ -304,21 +454,12 @@ class StoredBlocks(Blocks):
     """Blocks in files or on a cluster. The first reading checks every entry and finds extremes and sums."""
 
     unit: float = 1.0
-    weighing: Any = None
-    """Weights of the blocks, a `Weighing`."""
     seen: Any
     """Results of the first reading, a `Seen`."""
 
     @abstractmethod
     def nothing_seen(self) -> Any:
         """A `Seen` before the first reading."""
-
-    def _changed(self, **changes: Any) -> Self:
-        other = copy(self)
-        for name in ("_facts", "_totals", "_lengths"):
-            other.__dict__.pop(name, None)
-        other.__dict__.update(changes)
-        return other
 
     def in_units(self, unit: float) -> Self:
         if unit == 1:
@@ -332,9 +473,6 @@ class StoredBlocks(Blocks):
 
     def weighted_by(self, weighing: Any) -> Self:
         return self._changed(weighing=weighing, seen=self.nothing_seen())
-
-    def unweighted(self) -> Self:
-        return self._changed(weighing=None)
 
     @property
     def cache(self) -> dict[Any, Any]:  # type: ignore[override]

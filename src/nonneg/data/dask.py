@@ -51,7 +51,7 @@ class DaskBlocks(StoredBlocks):
     """Blocks of rows that are a Dask collection: an array, a table, or an array whose blocks are SciPy's sparse arrays."""
 
     def __init__(self, parts: Sequence[Any], rows: Sequence[int], columns: int, dtype: Any) -> None:
-        self.parts, self.rows = list(parts), [int(count) for count in rows]
+        self.tasks, self.rows = list(parts), [int(count) for count in rows]
         self.stops = np.cumsum(self.rows)
         self.shape = check_matrix((int(self.stops[-1]) if len(self.stops) else 0, columns), "X")
         self.namespace = Namespace(np, real(check_numbers(dtype, "X")), "cpu")
@@ -66,7 +66,7 @@ class DaskBlocks(StoredBlocks):
     def is_sparse(self) -> bool:  # type: ignore[override]
         """Whether the first block is sparse."""
         if self.seen.is_sparse is None:
-            self.seen.is_sparse = bool(the_dask().delayed(sparse.issparse)(self.parts[0]).compute())
+            self.seen.is_sparse = bool(the_dask().delayed(sparse.issparse)(self.tasks[0]).compute())
         return bool(self.seen.is_sparse)
 
     # ---- readings
@@ -105,11 +105,11 @@ class DaskBlocks(StoredBlocks):
         def compute(how: Sequence[How]) -> Any:
             send = sender(self.seen.scheduler)
             number = f"{_TOKEN}-{next(_NUMBERS)}"  # another one for each attempt: keys are never used twice
-            (everywhere,), homes = send([shared]), homes_of(self.seen.scheduler, self.parts)
+            (everywhere,), homes = send([shared]), homes_of(self.seen.scheduler, self.tasks)
             apart, done = [_apart(own[0]) for own in own_of], []
             mine_of: Any = [(weights, *own[1:]) for (weights, _), own in zip(apart, own_of, strict=True)]
             mine_of = send(mine_of) if any(len(mine) > 1 or mine[0] is not None for mine in mine_of) else mine_of
-            for place, (part, mine, (_, entries), home) in enumerate(zip(self.parts, mine_of, apart, homes, strict=True)):
+            for place, (part, mine, (_, entries), home) in enumerate(zip(self.tasks, mine_of, apart, homes, strict=True)):
                 with dask.annotate(workers=[home], allow_other_workers=False) if home else nullcontext():
                     key = f"nonneg-{name}-{number}-{place}"
                     done.append(
@@ -163,7 +163,7 @@ class DaskBlocks(StoredBlocks):
         chosen = [(place, items[where == place] - starts[place]) for place in places]
         weights = [self._weights_of(self._ranges[place]) for place in places]
         tasks = [
-            dask.delayed(_taken, pure=False)(self.parts[place], some, *_apart(own))
+            dask.delayed(_taken, pure=False)(self.tasks[place], some, *_apart(own))
             for (place, some), own in zip(chosen, weights, strict=True)
         ]
         order = np.argsort(np.concatenate([np.flatnonzero(where == place) for place in places]))

@@ -184,7 +184,7 @@ def weights_in_memory(weights: Any) -> Any:
 def _in_file(weights: Any, blocks: Literal["samples", "features"]) -> tuple[FileBlocks, bool]:
     """Weights that lie in a file, and whether its rows are columns of X; a path is opened as it is said here."""
     found: Any = (weights if isinstance(weights, Data) else open_data(weights, blocks=blocks)).in_blocks
-    if found is None or not isinstance(found[0], FileBlocks):
+    if found is None or not isinstance(found[0], FileBlocks) or found[0].costs.weighted:
         raise DataError("weights are an array, a path, an open file, or a Dask array.")
     return found[0], bool(found[1])
 

@@ -68,9 +68,11 @@ class Costs:
             storage=self.storage,
             gives=frozenset(_OTHER.get(need, need) for need in self.gives),
             refusal=self.refusal,
+            weighted=self.weighted,
             out_of_core=self.out_of_core,
             one_pass_grams=frozenset(not side for side in self.one_pass_grams),
             swept_sides=frozenset(not side for side in self.swept_sides),
+            swept_weights=self.swept_weights,
         )
 
     def refuse(self, missing: Iterable[Need]) -> IncompatibleError:

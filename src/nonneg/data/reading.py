@@ -25,8 +25,7 @@ from .signed import Operator, SignedData
 from .sketch import SketchData
 from .sources import is_location
 from .sparse import SparseData
-from .weighted import Pair, Scaled, Weighing, WeightedBlocks, WeightedDense
-from .weighted.base import Weighted
+from .weighted import Pair, Scaled, Weighing, WeightedDense
 from .weighted.weighing import observed, weigh
 from .weighted.weights import check_weights, transposed
 
@@ -119,7 +118,7 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
     if weights is None and (isinstance(X, Data) or not ignores):
         return X
     data: Any = X if isinstance(X, Data) else _wrapped(X, name)
-    if isinstance(X, Weighted):
+    if isinstance(X, Data) and X.costs.weighted:
         raise DataError("The data have weights already.")
     if sparse.issparse(X) and ignores and np.isnan(data.values.data).any():
         raise DataError(
@@ -177,9 +176,9 @@ def _read_small(blocks: FileBlocks, is_turned: bool, name: str, missing: str, we
 def _read_blocks(X: Any, name: str, missing: str, weights: Any) -> Data:
     """Data in blocks with weights; as they are without any. A pass tells whether anything is missing."""
     (blocks, is_turned), ignores = X.in_blocks, missing == "ignore"
-    if isinstance(blocks, FileBlocks) and blocks.is_small and not isinstance(X, Weighted) and not _lie_elsewhere(weights):
+    if isinstance(blocks, FileBlocks) and blocks.is_small and not X.costs.weighted and not _lie_elsewhere(weights):
         return _read_small(blocks, is_turned, name, missing, weights)
-    if isinstance(X, Weighted):
+    if X.costs.weighted:
         if weights is not None:
             raise DataError("The data have weights already.")
         return X
@@ -188,9 +187,8 @@ def _read_blocks(X: Any, name: str, missing: str, weights: Any) -> Data:
     if given is None and not ignores:
         return X
     keeps_pairs = isinstance(given, Pair) and (blocks.is_sparse or (not ignores and _has_all_features(given, is_turned)))
-    base = blocks.weighted_by(Weighing(ignores, given, keeps_pairs))
-    found = WeightedBlocks(base, given, keeps_pairs)
-    whole = base.unweighted() if given is None and not found.facts.missing else found
+    found = blocks.weighted_by(Weighing(ignores, given, keeps_pairs))
+    whole = found.unweighted() if given is None and not found.facts.missing else found
     return whole.T if is_turned else whole
 
 

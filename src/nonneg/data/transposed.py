@@ -9,16 +9,19 @@ from typing import Any
 import numpy as np
 
 from ..kernels.namespace import Array, Namespace
-from .base import Data, Facts, Total
+from .base import Data, Facts, Total, chunks
 from .profile import Costs
 from .steps import Request, Sweep
+from .weighted.base import Blend, LowRank, Partial
+from .weighted.blocks import transpose_block
+from .weighted.weights import Pair
 
 
 @dataclass(eq=False)
-class TransposedData(Data):
+class TransposedData(Partial):
     """Yᵀ, given Y."""
 
-    inner: Data
+    inner: Any
 
     def __post_init__(self) -> None:
         self.log = self.inner.log
@@ -98,3 +101,51 @@ class TransposedData(Data):
 
     def sweep(self, sweep: Sweep, *, transposed: bool = False) -> None:
         self.inner.sweep(sweep, transposed=not transposed)
+
+    apply_after = Data.apply_after
+
+    # ---- weights
+
+    @property
+    def inside(self) -> Any:  # type: ignore[override]
+        return self.inner.inside and TransposedData(self.inner.inside)
+
+    @property
+    def weights(self) -> Any:
+        own = getattr(self.inner, "weights", None)
+        return Pair(*own[::-1]) if isinstance(own, Pair) else own
+
+    def with_inside(self, inside: Any) -> TransposedData:
+        return TransposedData(self.inner.with_inside(inside.T))
+
+    @property
+    def has_gaps(self) -> bool:
+        return bool(self.inner.has_gaps)
+
+    def sweep_rows(self, F: Array, B: Array, options: tuple[float, float, int, int, float], *, transposed: bool = False) -> None:
+        self.inner.sweep_rows(F, B, options, transposed=not transposed)
+
+    def subset(self, items: np.ndarray, axis: int) -> Data:
+        return transpose_block(self.inner.subset(items, 1 - axis)) if self.costs.weighted else super().subset(items, axis)
+
+    def parts(self) -> Iterator[Data]:
+        return (self.subset(some, 0) for some in chunks(*self.shape))
+
+    @property
+    def items(self) -> Data:
+        return TransposedData(self.inner.items) if self.costs.weighted else self
+
+    def filled(self, values: LowRank) -> Data:
+        return TransposedData(self.inner.filled(LowRank(values.V.T, values.U.T)))
+
+    def blended(self, values: LowRank, share: float = 1.0) -> Blend:
+        data, spread = self.inner.blended(LowRank(values.V.T, values.U.T), share)
+        return Blend(TransposedData(data), spread)
+
+    def settled(self, left: Array, right: Array, prior: Array, *, transposed: bool = False) -> LowRank | None:
+        found: LowRank | None = self.inner.settled(left, right, prior, transposed=not transposed)
+        return found
+
+    def absorbed(self, rows: bool, columns: bool) -> Data:
+        found: Data = self.inner.absorbed(columns, rows).T
+        return found

@@ -1,8 +1,8 @@
 """Data whose entries have weights, by which the loss of each is multiplied. An entry without a value has none.
 
 Three kinds, by storage: dense data, with NaN for missing entries, and weights of their shape; sparse data of which the
-stored entries are all that is known, zeros among them; and any data with a weight for each row and each column. Data in blocks are
-made of blocks of these kinds. `visit` multiplies every elementwise operand with the weights, sums have them, and all else follows.
+stored entries are all that is known, zeros among them; and any data with a weight for each row and each column. Blocks are of these
+kinds. `visit` multiplies every elementwise operand with the weights, sums have them, and all else follows.
 X inside a form has no weights: its missing entries are filled first, by `filled`.
 """
 
@@ -24,7 +24,6 @@ from .base import (
     parts_of,
     share_with_weights,
 )
-from .blocks import FilledBlocks, TurnedBlocks, WeightedBlocks
 from .dense import WeightedDense
 from .observed import FilledData, ObservedData
 from .pairs import PairWeighted, with_equal_columns
@@ -34,7 +33,6 @@ from .weights import Pair, Scaled
 __all__ = [
     "Blend",
     "DataTerm",
-    "FilledBlocks",
     "FilledData",
     "Levelled",
     "LowRank",
@@ -43,9 +41,7 @@ __all__ = [
     "PairWeighted",
     "Partial",
     "Scaled",
-    "TurnedBlocks",
     "Weighing",
-    "WeightedBlocks",
     "WeightedDense",
     "absorbed",
     "count_missing",

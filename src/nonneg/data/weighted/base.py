@@ -173,12 +173,12 @@ class Partial(Weighted):
 
 def count_missing(data: Data) -> int:
     """The number of entries without a weight, which takes a pass over data with weights only."""
-    return data.facts.missing if isinstance(data, Weighted) else 0
+    return data.facts.missing if data.costs.weighted else 0
 
 
-def has_gaps(data: Data) -> bool:
+def has_gaps(data: Any) -> bool:
     """Whether missing entries must be filled before X can stand in a form."""
-    return isinstance(data, Weighted) and data.has_gaps
+    return data.costs.weighted and bool(data.has_gaps)
 
 
 def imputed(data: Data) -> Data:
@@ -191,19 +191,21 @@ def imputed_by(data: Any, inside: Data | None) -> Any:
     return data.with_inside(inside) if inside is not None and has_gaps(data) else data
 
 
-def absorbed(data: Data, rows: bool, columns: bool) -> Data:
+def absorbed(data: Any, rows: bool, columns: bool) -> Data:
     """The data with weights of rows, or columns, multiplied into them if possible."""
-    return data.absorbed(rows, columns) if isinstance(data, Weighted) else data
+    found: Data = data.absorbed(rows, columns) if data.costs.weighted else data
+    return found
 
 
-def levelled(data: Data, rows: bool, columns: bool) -> Levelled | None:
+def levelled(data: Any, rows: bool, columns: bool) -> Levelled | None:
     """The data with weights of mean one; None without weights, or if that is not possible."""
-    return data.levelled(rows, columns) if isinstance(data, Weighted) else None
+    found: Levelled | None = data.levelled(rows, columns) if data.costs.weighted else None
+    return found
 
 
-def parts_of(data: Data) -> Iterator[Any]:
+def parts_of(data: Any) -> Iterator[Any]:
     """Rows in memory, some at a time: arrays, or data if entries have weights."""
-    return data.parts() if isinstance(data, Weighted) else (block for _, block in data.blocks(as_stored=True))
+    return data.parts() if data.costs.weighted else (block for _, block in data.blocks(as_stored=True))
 
 
 def count_rows(data: Data) -> float:
@@ -219,7 +221,7 @@ def share_with_weights(data: Data) -> float:
 
 def has_weights(data: Data) -> bool:
     """Whether entries have weights other than 0 and 1."""
-    return isinstance(data, Weighted) and getattr(data, "weights", None) is not None
+    return getattr(data, "weights", None) is not None
 
 
 class Entries(NamedTuple):
