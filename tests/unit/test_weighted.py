@@ -10,6 +10,7 @@ from nonneg import Model, Observed, factorize, open_data
 from nonneg.data import Request, SquaredDifference, Unreached, read_data, read_weighted
 from nonneg.data.reading import read_weights
 from nonneg.data.weighted import FilledData, LowRank, ObservedData, Pair, PairWeighted, WeightedDense, mean_filling
+from nonneg.data.weighted.weights import largest
 from nonneg.divergences.base import Logarithm, LogRatio, Operand
 from nonneg.exceptions import DataError, IncompatibleError
 from nonneg.metrics import orthogonality_error
@@ -528,9 +529,9 @@ def test_a_step_that_goes_too_far_for_weights_is_taken_with_less_of_them(tail):
 def test_the_largest_weight_is_known():
     X, V = np.ones((4, 3)), np.random.default_rng(0).uniform(0.1, 5, (4, 3))
     for data in (X, sparse.csr_array(X)):
-        assert read_weighted(data, weights=V).largest_weight == pytest.approx(V.max())
-        assert read_weighted(data, weights=(V[:, 0], V[0])).largest_weight == pytest.approx(V[:, 0].max() * V[0].max())
-    assert read_weighted(np.where(V > 4, np.nan, X), missing="ignore").largest_weight == 1
+        assert largest(read_weighted(data, weights=V).weights) == pytest.approx(V.max())
+        assert largest(read_weighted(data, weights=(V[:, 0], V[0])).weights) == pytest.approx(V[:, 0].max() * V[0].max())
+    assert largest(read_weighted(np.where(V > 4, np.nan, X), missing="ignore").weights) == 1
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")

@@ -208,16 +208,13 @@ class Blocks(Partial):
 
     def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
         if transposed:
-            (product,) = self._filled.reading(_apply_transposed, ("add",), (sign,), (M,))
+            (product,) = self._filled.reading(_apply, ("add",), (sign,), (M,))
         else:
-            (product,) = self._filled.reading(_apply, ("stack",), (M, sign))
+            (product,) = self._filled.reading(_apply, ("stack",), (sign, M))
         return product
 
     def apply_both(self, M: Array, N: Array | None = None) -> tuple[Array, Array]:
-        if N is None:
-            product, other = self._filled.reading(_apply_and_gram, ("stack", "add"), (M,))
-        else:
-            product, other = self._filled.reading(_apply_both, ("stack", "add"), (M,), (N,))
+        product, other = self._filled.reading(_apply_both, ("stack", "add"), (M,), () if N is None else (N,))
         return product, other
 
     def apply_gram(self, M: Array, *, transposed: bool = False) -> Array:
@@ -519,26 +516,22 @@ class Gathering:
 
     def __init__(self, how: Sequence[How], rows: int) -> None:
         self._how, self._rows, self._done = how, rows, 0
-        self._found: list[Any] = [[] if way == "list" else None for way in how]
+        self.found: list[Any] = [[] if way == "list" else None for way in how]
 
     def add(self, results: tuple[Any, ...], rows: int) -> None:
         """The results for the next so many rows."""
         for number, (way, result) in enumerate(zip(self._how, results, strict=True)):
             if way == "list":
-                self._found[number].append(result)
+                self.found[number].append(result)
             elif way == "stack":
-                if self._found[number] is None:
-                    self._found[number] = np.empty((self._rows, *result.shape[1:]), result.dtype)
-                self._found[number][self._done : self._done + rows] = result
-            elif self._found[number] is None:
-                self._found[number] = summand(result) if isinstance(result, np.ndarray) else result
+                if self.found[number] is None:
+                    self.found[number] = np.empty((self._rows, *result.shape[1:]), result.dtype)
+                self.found[number][self._done : self._done + rows] = result
+            elif self.found[number] is None:
+                self.found[number] = summand(result) if isinstance(result, np.ndarray) else result
             else:
-                self._found[number] += result
+                self.found[number] += result
         self._done += rows
-
-    @property
-    def found(self) -> list[Any]:
-        return self._found
 
 
 # ---- work on a block
@@ -560,23 +553,16 @@ def _nothing(block: Data, shared: Any, own: Any) -> tuple[()]:
 
 
 def _apply(block: Data, shared: Any, own: Any) -> tuple[Array]:
-    return (block.apply(shared[0], sign=shared[1]),)
-
-
-def _apply_transposed(block: Data, shared: Any, own: Any) -> tuple[Array]:
-    return (block.apply(own[0], transposed=True, sign=shared[0]),)
+    sign, *matrices = shared
+    return (block.apply(*own, *matrices, transposed=bool(own), sign=sign),)
 
 
 def _apply_both(block: Data, shared: Any, own: Any) -> tuple[Array, Array]:
-    return block.apply(shared[0]), block.apply(own[0], transposed=True)
+    return block.apply_both(*shared, *own)
 
 
 def _apply_gram(block: Data, shared: Any, own: Any) -> tuple[Array]:
     return (block.apply_gram(shared[0], transposed=True),)
-
-
-def _apply_and_gram(block: Data, shared: Any, own: Any) -> tuple[Array, Array]:
-    return block.apply_both(shared[0])
 
 
 def _gram(block: Data, shared: Any, own: Any) -> tuple[Array]:

@@ -64,16 +64,19 @@ class SparseData(Data):
     # ---- sums
 
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
-        entries, each = self.values.data, self.size if self.size < _LARGE else _PIECE
-        extremes, counts, sums = [0.0] if self.size < self.shape[0] * self.shape[1] else [], 0, np.zeros(len(totals))
+        entries, weights, each = self.values.data, self._weights(False), self.size if self.size < _LARGE else _PIECE
+        beside = self.shape[0] * self.shape[1] - self.size
+        extremes, counts, sums = [0.0] if (beside and not self.is_pattern) or not self.size else [], 0, np.zeros(len(totals))
         with np.errstate(all="ignore"):  # entries that are not finite are refused later, by name
             for start in range(0, self.size, max(each, 1)):
-                some = entries[start : start + each]
+                some, own = entries[start : start + each], weights[start : start + each]
                 extremes += [float(some.min()), float(some.max())]
                 counts += int(np.count_nonzero(some))
                 # A negative power of a zero is refused with the data (`requires_positive_data`); a positive one adds nothing.
-                sums += [float(np.sum(terms_of(np, some, *total), dtype=np.float64)) for total in totals]
-        return Facts(float(np.min(extremes)), float(np.max(extremes)), counts), sums.tolist()
+                found = (terms_of(np, some, *total) for total in totals)
+                sums += [float(np.sum(terms * own if len(own) else terms, dtype=np.float64)) for terms in found]
+        facts = Facts(float(np.min(extremes)), float(np.max(extremes)), counts, beside if self.is_pattern else 0)
+        return facts, sums.tolist()
 
     @cached_property
     def _row_of_entry(self) -> np.ndarray:

@@ -17,6 +17,7 @@ from typing import Any
 from ..algebra.expression import Letter
 from ..data import Data, as_dense
 from ..data.weighted import LowRank
+from ..data.weighted.weights import largest
 from ..kernels.host import as_type
 from ..kernels.namespace import to_host
 from .point import Point
@@ -70,7 +71,7 @@ class Filling(Solver):
         tried again with weights divided by the largest, with which the latter majorizes the former; the lower result is taken.
         """
         assert point.problem.partial is not None
-        share = 1 / max(point.problem.partial.largest_weight, 1.0)
+        share = 1 / max(largest(point.problem.partial.weights), 1.0)
         before = {name: copy(value) for name, value in vars(state).items()}
         moved = self.solver.step(point, state)
         found = refilled(moved, approximation(moved))
@@ -143,7 +144,7 @@ def inside(problem: Problem) -> Data:
 
 def approximation(point: Point) -> LowRank:
     """X̂, for a form without X."""
-    left, right = point.problem.divide(point.problem.model.form)
+    left, right = point.problem.signature.divide(point.problem.model.form)
     point.compute((left, right))
     return LowRank(as_dense(point.value(left)), as_dense(point.value(right)))
 
@@ -152,7 +153,7 @@ def _fills(point: Point) -> list[LowRank]:
     """Fills to try, best first: the fixed point, X̂ itself, and a shorter step towards it."""
     problem = point.problem
     form, X, xp = problem.model.form, Letter(problem.model.data), problem.namespace.xp
-    left, right = problem.divide(form)
+    left, right = problem.signature.divide(form)
     point.compute((left, right) if right else (left,))
     if not right:
         return []

@@ -7,7 +7,7 @@ are added to a point as they are asked for, and may be let go of.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..algebra.expression import Letter, Word
@@ -197,7 +197,7 @@ class Point:
 
     def _visited(self, operand: Any) -> Array:
         """The sums over each row of an elementwise function of X and X̂."""
-        left, right = self.problem.divide(self.problem.model.form)
+        left, right = self.problem.signature.divide(self.problem.model.form)
         self.compute((left, right) if right else (left,))
         request = Request(operand, "right", self.problem.matrices[COLUMNS])
         (sums,), _ = self.problem.data.visit(self.operand(left), self.operand(right) if right else None, [request])
@@ -264,22 +264,17 @@ class Point:
     def visit(self, step: Visit) -> None:
         """Take the step of a plan that walks over the data."""
         right = self.operand(step.right) if step.right else None
-        requests = [self._request(word) for word in step.products]
+        operands, requests = self.problem.model.middles.operands, [self._request(word) for word in step.products]
         # The data know a quick way to one sum of logarithms; more of them are products like others.
         power, *powers = (self.problem.model.divergence.log_powers if step.logarithm else ()) or (None,)
         requests += [Request(Logarithm(power), "right", self.problem.matrices[COLUMNS]) for power in powers]
         products, total = self.problem.data.visit(self.operand(step.left), right, requests, power)
         for word, product in zip(step.products, products, strict=False):
-            operand_is_transposed = any(letter.transposed for letter in word if letter.name in self._operands)
+            operand_is_transposed = any(letter.transposed for letter in word if letter.name in operands)
             self.keep(word.T if operand_is_transposed else word, product)
         if step.logarithm:
             xp = self.problem.namespace.xp
             self.known[LOGARITHM] = [total, *(xp.sum(sums, dtype=xp.float64) for sums in products[len(step.products) :])]
-
-    @property
-    def _operands(self) -> Mapping[str, Any]:
-        """Elementwise functions of X and X̂ in the rules, by name."""
-        return self.problem.model.middles.operands
 
     def keep(self, word: Word, product: Array) -> None:
         """Take note of a product."""
@@ -288,14 +283,15 @@ class Point:
 
     def _request(self, word: Word) -> Request:
         """The request for a word with an operand in it, for a pass over X."""
-        place = next(i for i, letter in enumerate(word) if letter.name in self._operands)
+        operands = self.problem.model.middles.operands
+        place = next(i for i, letter in enumerate(word) if letter.name in operands)
         name, transposed = word[place]
         if transposed:  # v Eᵀ is (E vᵀ)ᵀ
             return self._request(word.T)
         before, after = word[:place], word[place + 1 :]
         if before:
-            return Request(self._operands[name], "left", self.operand(before))
-        return Request(self._operands[name], "right", self.operand(after) if after else None)
+            return Request(operands[name], "left", self.operand(before))
+        return Request(operands[name], "right", self.operand(after) if after else None)
 
     def _add(self, terms: Iterable[tuple[float, Array, bool]], factor: str) -> Array:
         """A sum of products with their coefficients, and with θ if it belongs to them."""

@@ -251,10 +251,6 @@ class Problem:
             self._derived[make] = make(self)
         return self._derived[make]
 
-    def divide(self, word: Word) -> tuple[Word, Word]:
-        """Cut a form at its narrowest place."""
-        return self.signature.divide(word)
-
 
 # ---- from a model and data to a problem
 

@@ -77,6 +77,8 @@ class Weighted(Data):
 
     complete: Data
     """X inside a form, with missing entries filled."""
+    weights: Any
+    """An array, a sparse array or a `Pair`; None for all ones."""
 
     def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
         return self.complete.apply(M, transposed=transposed, sign=sign)
@@ -150,11 +152,6 @@ class Partial(Weighted):
     @abstractmethod
     def blended(self, values: LowRank, share: float = 1.0) -> Blend:
         """The blend of the data and these values by the weights, or a share of them."""
-
-    @property
-    def largest_weight(self) -> float:
-        """The largest weight, or a number that none is above."""
-        return 1.0
 
     def known(self, rows: np.ndarray) -> Iterator[tuple[np.ndarray, sparse.csr_array]]:
         """The known entries of some rows of data on the host, zeros among them, a few rows at a time.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -218,12 +217,6 @@ class WeightedDense(Partial, DenseData):
         if weights is None and not levelled.facts.missing:
             levelled = dense(values, self.namespace, self.unit)
         return Levelled(levelled, of_rows, of_columns, level)
-
-    @property
-    def largest_weight(self) -> float:
-        xp, weights = self.namespace.xp, self.weights
-        parts = () if weights is None else weights if isinstance(weights, Pair) else (weights,)
-        return math.prod(float(xp.max(part)) for part in parts)
 
     def blended(self, values: LowRank, share: float = 1.0) -> Blend:
         if self.weights is None:

@@ -34,15 +34,6 @@ class ObservedData(Partial, SparseData):
         inside = self.inside and self.inside.in_units(unit)
         return ObservedData(_divided(self.values, unit), self.namespace, self.weights, inside)
 
-    def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
-        x, missing = self.values.data, self.shape[0] * self.shape[1] - self.size
-        if not x.size:
-            return Facts(0.0, 0.0, 0, missing), [0.0] * len(totals)
-        with np.errstate(all="ignore"):
-            terms = (self._weighed(None, DataTerm(*total).evaluate(np, x, x)) for total in totals)
-            sums = [float(np.sum(each, dtype=np.float64)) for each in terms]
-        return Facts(float(x.min()), float(x.max()), int(np.count_nonzero(x)), missing), sums
-
     def subset(self, items: np.ndarray, axis: int) -> ObservedData:
         weights = None if self.weights is None else _some(self.weights, items, axis)
         return ObservedData(_some(self.values, items, axis), self.namespace, weights)
@@ -110,10 +101,6 @@ class ObservedData(Partial, SparseData):
         values, weights = (sparse.csr_array((x, self.values.indices, self.values.indptr), shape=self.shape) for x in parts)
         levelled = ObservedData(values, self.namespace, None if np.all(weights.data == 1) else weights)
         return Levelled(levelled, np.sqrt(own), None) if rows else Levelled(levelled, None, np.sqrt(own))
-
-    @property
-    def largest_weight(self) -> float:
-        return 1.0 if self.weights is None else float(self.weights.data.max(initial=0.0))
 
     def blended(self, values: LowRank, share: float = 1.0) -> Blend:
         rest = self._away_from(values)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -221,11 +220,6 @@ class PairWeighted(Weighted):
         weights, level = level_of_pair(np, rest.weights)
         data = rest.base if all(np.all(part == 1) for part in weights) else PairWeighted(rest.base, weights)
         return Levelled(data, of_rows, of_columns, level)
-
-    @property
-    def largest_weight(self) -> float:
-        """As `Partial.largest_weight`."""
-        return math.prod(float(self.namespace.xp.max(part)) for part in self.weights)
 
     def blended(self, values: LowRank, share: float = 1.0) -> Blend:
         """As `Partial.blended`, for sparse data: the weighted X, beside X̂ less the weighted X̂."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -58,6 +59,12 @@ def stacked(parts: Sequence[Any]) -> Any:
         case Scaled():
             return Scaled(stacked([part.entries for part in parts]), stacked([part.by for part in parts]))
     return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
+
+
+def largest(weights: Any) -> float:
+    """The largest weight."""
+    parts = () if weights is None else weights if isinstance(weights, Pair) else (weights,)
+    return math.prod(float(part.data.max(initial=0.0) if sparse.issparse(part) else part.max()) for part in parts)
 
 
 def check_weights(weights: Any, what: str) -> None:
