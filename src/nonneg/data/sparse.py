@@ -51,12 +51,8 @@ class SparseData(Data):
         return known_from(self, DeviceSparse.of(self.values, namespace))
 
     def in_units(self, unit: float) -> SparseData:
-        entries = self.values.data / unit
-        values = sparse.csr_array((entries, self.values.indices, self.values.indptr), shape=self.shape)
-        if not entries.all():
-            values = values.copy()
-            values.eliminate_zeros()  # entries that underflow in the new unit are zeros, and not stored
-        return SparseData(values, self.namespace, is_passing=self.is_passing)
+        values = sparse.csr_array((self.values.data / unit, self.values.indices, self.values.indptr), shape=self.shape)
+        return SparseData(without_zeros(values), self.namespace, is_passing=self.is_passing)
 
     is_pattern: ClassVar[bool] = False
     """Whether entries that are not stored are missing, rather than zero."""
@@ -383,6 +379,15 @@ _BLOCK = 2**20
 """Non-zeros of a block of rows, at least the number of columns."""
 _WORTH_A_RANGE = 2 * 10**7
 """Multiplications that are worth a thread."""
+
+
+def without_zeros(values: Any) -> Any:
+    """A sparse array without zeros that are stored, as of entries that have underflowed; others as they are."""
+    if not sparse.issparse(values) or values.data.all():
+        return values
+    values = values.copy()  # its places may be those of another array
+    values.eliminate_zeros()
+    return values
 
 
 def cut_by_non_zeros(X: sparse.csr_array) -> Iterator[tuple[slice, sparse.csr_array]]:

@@ -62,7 +62,7 @@ class TransposedData(Partial):
         return self.inner.apply(M, transposed=not transposed, sign=sign)
 
     def apply_both(self, M: Array, N: Array | None = None) -> tuple[Array, Array]:
-        return super().apply_both(M) if N is None else self.inner.apply_both(N, M)[::-1]
+        return Data.apply_both(self, M) if N is None else self.inner.apply_both(N, M)[::-1]
 
     def apply_gram(self, M: Array, *, transposed: bool = False) -> Array:
         return self.inner.apply_gram(M, transposed=not transposed)

@@ -38,30 +38,6 @@ class Levelled(NamedTuple):
     level: float = 1.0
 
 
-_MOST = 1.9
-"""Upper bound of normalised weights. It must stay below 2: the fill x̂ + v(x − x̂) overshoots X at v = 2."""
-
-
-def level_of(xp: Any, weights: Array, axis: int | None = None) -> Array:
-    """The divisor of weights: the mean of positive ones, or more if the largest would exceed the bound."""
-    count = xp.sum(xp.astype(weights > 0, weights.dtype), axis=axis)
-    mean = xp.sum(weights, axis=axis) / xp.where(count > 0, count, xp.ones_like(count))
-    return at_most(xp, mean, xp.max(weights, axis=axis))
-
-
-def at_most(xp: Any, mean: Array, largest: Array) -> Array:
-    """Means, or more if the largest weights would exceed the bound."""
-    return xp.maximum(mean, largest / _MOST)
-
-
-def level_of_pair(xp: Any, weights: Pair) -> tuple[Pair, float]:
-    """A pair with parts of mean one, and their common divisor."""
-    means = [float(xp.sum(part)) / max(int(xp.count_nonzero(part)), 1) for part in weights]
-    most = float(xp.max(weights.rows)) / means[0] * float(xp.max(weights.columns)) / means[1]
-    rest = max(1.0, most / _MOST)
-    return Pair(weights.rows / (means[0] * rest), weights.columns / means[1]), means[0] * means[1] * rest
-
-
 class Blend(NamedTuple):
     """u∘X + (1 − u)∘Z for weights u: X for weight one, Z for missing entries.
 

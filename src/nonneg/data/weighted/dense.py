@@ -24,14 +24,12 @@ from .base import (
     Levelled,
     LowRank,
     Partial,
-    level_of,
-    level_of_pair,
     mean_filling,
     settle,
     settled_by_sums,
     sweep_entries,
 )
-from .weights import Pair, rows_of, transposed
+from .weights import Pair, levelled, rows_of, scaled, transposed
 
 
 @dataclass(eq=False)
@@ -197,26 +195,12 @@ class WeightedDense(Partial, DenseData):
     def levelled(self, rows: bool, columns: bool) -> Levelled:
         if self.weights is None:
             return Levelled(self)
-        xp, weights, level = self.namespace.xp, self.weights, 1.0
-        of_rows = of_columns = None
-        if isinstance(weights, Pair):
-            of_rows, of_columns = (xp.sqrt(part) if asked else None for part, asked in zip(weights, (rows, columns), strict=True))
-            rest = (xp.ones_like(part) if asked else part for part, asked in zip(weights, (rows, columns), strict=True))
-            weights, level = level_of_pair(xp, Pair(*rest))
-            weights = None if all(bool(xp.all(part == 1)) for part in weights) else weights
-        elif rows or columns:
-            own = level_of(xp, weights, 1 if rows else 0)
-            weights = weights / xp.expand_dims(xp.where(own > 0, own, xp.ones_like(own)), axis=1 if rows else 0)
-            of_rows, of_columns = (xp.sqrt(own), None) if rows else (None, xp.sqrt(own))
-        else:
-            level = float(level_of(xp, weights))
-            weights = weights / level
-        values = self.values if of_rows is None else self.values * of_rows[:, None]
-        values = values if of_columns is None else values * of_columns[None, :]
-        levelled: Data = WeightedDense(values, self.namespace, self.unit, weights)
-        if weights is None and not levelled.facts.missing:
-            levelled = dense(values, self.namespace, self.unit)
-        return Levelled(levelled, of_rows, of_columns, level)
+        weights, of_rows, of_columns, level = levelled(self.namespace.xp, self.weights, rows, columns)
+        values = scaled(self.values, of_rows, of_columns)
+        found: Data = WeightedDense(values, self.namespace, self.unit, weights)
+        if weights is None and not found.facts.missing:
+            found = dense(values, self.namespace, self.unit)
+        return Levelled(found, of_rows, of_columns, level)
 
     def blended(self, values: LowRank, share: float = 1.0) -> Blend:
         if self.weights is None:

@@ -18,7 +18,8 @@ from ..profile import Costs
 from ..sparse import SparseData, cut_by_non_zeros
 from ..steps import Descent, ElementwiseOperand, Request, Unreached
 from ..visiting import Pass, row_blocks
-from .base import Blend, DataTerm, Levelled, LowRank, Partial, at_most, level_of, mean_filling, settle, sweep_entries
+from .base import Blend, DataTerm, Levelled, LowRank, Partial, mean_filling, settle, sweep_entries
+from .weights import levelled, scaled, with_entries
 
 
 @dataclass(eq=False)
@@ -32,7 +33,7 @@ class ObservedData(Partial, SparseData):
 
     def in_units(self, unit: float) -> ObservedData:
         inside = self.inside and self.inside.in_units(unit)
-        return ObservedData(_divided(self.values, unit), self.namespace, self.weights, inside)
+        return ObservedData(with_entries(self.values, self.values.data / unit), self.namespace, self.weights, inside)
 
     def subset(self, items: np.ndarray, axis: int) -> ObservedData:
         weights = None if self.weights is None else _some(self.weights, items, axis)
@@ -83,24 +84,14 @@ class ObservedData(Partial, SparseData):
 
     def _beside(self, values: LowRank, rest: np.ndarray) -> FilledData:
         """Data filled with values of low rank: these, and the rest of each stored entry."""
-        known = sparse.csr_array((rest, self.values.indices, self.values.indptr), shape=self.shape)
-        return FilledData(known, values, self.namespace, self.facts.highest)
+        return FilledData(with_entries(self.values, rest), values, self.namespace, self.facts.highest)
 
     def levelled(self, rows: bool, columns: bool) -> Levelled:
         if self.weights is None:
             return Levelled(self)
-        if not rows and not columns:
-            level = float(level_of(np, self.weights.data))
-            return Levelled(ObservedData(self.values, self.namespace, _divided(self.weights, level)), level=level)
-        owners = np.repeat(np.arange(self.shape[0]), np.diff(self.values.indptr)) if rows else self.values.indices
-        count = self.shape[0 if rows else 1]
-        largest = self.weights.max(axis=1 if rows else 0).toarray().ravel()
-        sums, counts = (np.bincount(owners, part, count) for part in (self.weights.data, None))
-        own = at_most(np, sums / np.maximum(counts, 1), largest).astype(self.values.dtype)
-        parts = (self.values.data * np.sqrt(own)[owners], self.weights.data / own[owners])
-        values, weights = (sparse.csr_array((x, self.values.indices, self.values.indptr), shape=self.shape) for x in parts)
-        levelled = ObservedData(values, self.namespace, None if np.all(weights.data == 1) else weights)
-        return Levelled(levelled, np.sqrt(own), None) if rows else Levelled(levelled, None, np.sqrt(own))
+        weights, of_rows, of_columns, level = levelled(np, self.weights, rows, columns)
+        values = scaled(self.values, of_rows, of_columns)
+        return Levelled(ObservedData(values, self.namespace, weights), of_rows, of_columns, level)
 
     def blended(self, values: LowRank, share: float = 1.0) -> Blend:
         rest = self._away_from(values)
@@ -113,11 +104,6 @@ class ObservedData(Partial, SparseData):
     @cached_property
     def items(self) -> Data:
         return self.filled(mean_filling(self)) if self.facts.missing else SparseData(self.values, self.namespace)
-
-
-def _divided(X: sparse.csr_array, by: float) -> sparse.csr_array:
-    """X/by in the precision of X, and with the zeros that are stored: SciPy's own division is in double precision."""
-    return sparse.csr_array((X.data / by, X.indices, X.indptr), shape=X.shape)
 
 
 def _some(part: sparse.csr_array, items: np.ndarray, axis: int) -> sparse.csr_array:
@@ -145,7 +131,7 @@ class FilledData(Data):
 
     def in_units(self, unit: float) -> FilledData:
         filling = LowRank(self.filling.U / unit, self.filling.V)
-        return FilledData(_divided(self.rest, unit), filling, self.namespace, self.highest / unit)
+        return FilledData(with_entries(self.rest, self.rest.data / unit), filling, self.namespace, self.highest / unit)
 
     def apply(self, M: Any, *, transposed: bool = False, sign: str = "") -> Array:
         U, V = self.filling

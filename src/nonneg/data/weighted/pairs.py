@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from ...kernels.host import as_dense, logarithm
 from ...kernels.namespace import Array, Namespace, to_host
@@ -16,13 +15,13 @@ from ..base import Data, Facts, Total, items_of
 from ..dense import DenseData, known_from
 from ..device import moved
 from ..profile import Costs
-from ..sparse import SparseData
+from ..sparse import SparseData, without_zeros
 from ..steps import ElementwiseOperand, Request, Unreached
 from ..visiting import Pass
-from .base import Blend, DataTerm, Levelled, LowRank, Weighted, level_of_pair
+from .base import Blend, DataTerm, Levelled, LowRank, Weighted
 from .dense import WeightedDense
 from .observed import FilledData
-from .weights import Pair
+from .weights import Pair, levelled, scaled
 
 
 @dataclass(eq=False)
@@ -192,20 +191,12 @@ class PairWeighted(Weighted):
         """The data multiplied with the square roots of weights, of which there are none then, as far as that is asked for."""
         (of_rows, of_columns), xp = self.weights, self.namespace.xp
         kept = Pair(xp.ones_like(of_rows) if rows else of_rows, xp.ones_like(of_columns) if columns else of_columns)
+        left, right = (xp.sqrt(part) if asked else None for part, asked in zip(self.weights, (rows, columns), strict=True))
         base: Any = self.base
-        left, right = (
-            xp.sqrt(part) if asked else xp.ones_like(part) for part, asked in zip(self.weights, (rows, columns), strict=True)
-        )
-        if isinstance(base, SparseData):
-            entries = base.values.data * np.repeat(left, np.diff(base.values.indptr)) * right[base.values.indices]
-            values = sparse.csr_array((entries, base.values.indices, base.values.indptr), shape=base.shape, copy=True)
-            values.eliminate_zeros()
-            scaled: Data = SparseData(values, self.namespace)
-        elif isinstance(base, DenseData):
-            scaled = replace(base, values=base.values * left[:, None] * right[None, :])
-        else:
+        if not isinstance(base, DenseData | SparseData):
             return self
-        return scaled if all(bool(xp.all(part == 1)) for part in kept) else PairWeighted(scaled, kept)
+        found = replace(base, values=without_zeros(scaled(base.values, left, right)))
+        return found if all(bool(xp.all(part == 1)) for part in kept) else PairWeighted(found, kept)
 
     def levelled(self, rows: bool, columns: bool) -> Levelled | None:
         base: Any = self.base
@@ -213,21 +204,16 @@ class PairWeighted(Weighted):
             return WeightedDense(base.values, self.namespace, base.unit, self.weights).levelled(rows, columns)
         if not isinstance(base, SparseData):
             return None
-        of_rows, of_columns = (np.sqrt(part) if asked else None for part, asked in zip(self.weights, (rows, columns), strict=True))
-        rest: Any = self.absorbed(rows, columns)
-        if not isinstance(rest, PairWeighted):
-            return Levelled(rest, of_rows, of_columns)
-        weights, level = level_of_pair(np, rest.weights)
-        data = rest.base if all(np.all(part == 1) for part in weights) else PairWeighted(rest.base, weights)
-        return Levelled(data, of_rows, of_columns, level)
+        weights, of_rows, of_columns, level = levelled(np, self.weights, rows, columns)
+        data = SparseData(without_zeros(scaled(base.values, of_rows, of_columns)), self.namespace)
+        return Levelled(data if weights is None else PairWeighted(data, weights), of_rows, of_columns, level)
 
     def blended(self, values: LowRank, share: float = 1.0) -> Blend:
         """As `Partial.blended`, for sparse data: the weighted X, beside X̂ less the weighted X̂."""
         rows, columns = share * self.weights.rows, self.weights.columns
         X, U, V = self.base.itself(), values.U, values.V
         own = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-        entries = X.data * rows[own] * columns[X.indices]
-        rest = sparse.csr_array((entries, X.indices, X.indptr), shape=X.shape)
+        rest = scaled(X, rows, columns)
         filling = LowRank(np.concatenate([U, -rows[:, None] * U], axis=1), np.concatenate([V, V * columns]))
         data = FilledData(rest, filling, self.namespace, self.base.facts.highest)
         approximation = np.einsum("ij,ij->i", U[own], V.T[X.indices])

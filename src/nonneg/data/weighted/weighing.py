@@ -20,7 +20,7 @@ from ..sparse import SparseData
 from .dense import WeightedDense
 from .observed import ObservedData
 from .pairs import PairWeighted
-from .weights import Pair, Scaled, check_weights, rows_of
+from .weights import Pair, Scaled, check_weights, rows_of, scaled
 
 
 @dataclass(frozen=True)
@@ -88,9 +88,7 @@ def _in_memory(weights: Any, block: Data) -> Any:
     if by is None:
         return entries
     rows, columns = (np.asarray(part, block.namespace.dtype) for part in by)
-    if sparse.issparse(entries):
-        return sparse.csr_array(sparse.diags_array(rows) @ entries @ sparse.diags_array(columns))
-    return entries * rows[:, None] * columns
+    return scaled(entries, rows, columns)
 
 
 def refuses_nan(weighing: Weighing | None) -> bool:
