@@ -445,17 +445,27 @@ class Seen:
     facts: Facts | None = None
     totals: dict[Total, float] = field(default_factory=dict)
     cached: dict[Any, Any] = field(default_factory=dict)
+    stamp: Any = None
+    """Of a file."""
+    digests: dict[int, bytes] = field(default_factory=dict)
+    """Of blocks of a file."""
+    surveys: dict[int, tuple[Facts, list[float]]] = field(default_factory=dict)
+    """Facts and sums of blocks of a file, until the first reading has ended."""
+    scheduler: str | None = None
+    """The address of a cluster's scheduler."""
+    is_sparse: bool | None = None
+    """Whether blocks on a cluster are sparse, once one was looked at."""
 
 
 class StoredBlocks(Blocks):
     """Blocks in files or on a cluster. The first reading checks every entry and finds extremes and sums."""
 
     unit: float = 1.0
-    seen: Any
-    """Results of the first reading, a `Seen`."""
+    seen: Seen
+    """Results of the first reading."""
 
     @abstractmethod
-    def nothing_seen(self) -> Any:
+    def nothing_seen(self) -> Seen:
         """A `Seen` before the first reading."""
 
     def in_units(self, unit: float) -> Self:
@@ -473,8 +483,7 @@ class StoredBlocks(Blocks):
 
     @property
     def cache(self) -> dict[Any, Any]:  # type: ignore[override]
-        found: dict[Any, Any] = self.seen.cached
-        return found
+        return self.seen.cached
 
     def request(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
         if self.seen.facts is None:
@@ -496,6 +505,7 @@ class StoredBlocks(Blocks):
         missing = [total for total in totals if total not in known]
         if missing:
             known.update(zip(missing, super().survey(missing)[1], strict=True))
+        assert self.seen.facts is not None
         return self.seen.facts, [known[total] for total in totals]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,12 +11,12 @@ from scipy import sparse
 
 from ..exceptions import DataError
 from ..kernels.host import as_dense
-from .base import Data, Facts
+from .base import Data, Facts, Total
 from .given import Observed
 from .sources.base import Source
 from .visiting import row_blocks
 from .weighted import FilledData, Pair, WeightedDense, count_missing
-from .weighted.weighing import first_unknown
+from .weighted.weighing import Weighing, first_unknown
 
 
 def _first(data: Data, condition: Callable[[Any], Any]) -> tuple[int, tuple[int, int], float]:
@@ -32,16 +32,19 @@ def _first(data: Data, condition: Callable[[Any], Any]) -> tuple[int, tuple[int,
     return count, place or (0, 0), value
 
 
-def first_bad(block: Data, facts: Facts, *, signed: bool, refuses_nan: bool) -> tuple[int, int, float] | None:
-    """Row, column and value of the first entry that is not finite, or negative unless `signed`; None if there is none."""
-    unknown = first_unknown(block) if refuses_nan else None
+def survey_block(
+    block: Data, totals: Iterable[Total], *, signed: bool, weighing: Weighing | None
+) -> tuple[tuple[Facts, list[float]], tuple[int, int, float] | None]:
+    """The survey of a block; row, column and value of its first entry that is not finite, or negative unless `signed`, if any."""
+    facts, sums = block.survey(list(totals))
+    unknown = None if weighing is None or weighing.ignores else first_unknown(block)
     if unknown is not None:
-        return *unknown, math.nan
-    if math.isfinite(facts.lowest) and math.isfinite(facts.highest) and (signed or facts.lowest >= 0):
-        return None
+        return (facts, sums), (*unknown, math.nan)
     is_finite = math.isfinite(facts.lowest) and math.isfinite(facts.highest)
+    if is_finite and (signed or facts.lowest >= 0):
+        return (facts, sums), None
     _, place, value = _first(block, lambda entries: entries < 0 if is_finite else ~np.isfinite(entries))
-    return *place, value
+    return (facts, sums), (*place, value)
 
 
 def bad_entry(value: float, where: str) -> DataError:

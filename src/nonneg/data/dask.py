@@ -11,7 +11,6 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
@@ -24,12 +23,11 @@ from ..exceptions import DataError
 from ..kernels.namespace import Namespace
 from .base import Data
 from .blocks import Gathering, How, ReadingLog, Seen, StoredBlocks, Work
-from .checking import bad_entry, first_bad
+from .checking import bad_entry, survey_block
 from .cluster import homes_of, is_loss, is_reached, results_of, scheduler_at, sender, the_dask
 from .files import as_block
 from .reading import with_nan
 from .sources.base import check_matrix, check_numbers, real
-from .weighted.weighing import refuses_nan
 from .weighted.weights import Scaled, rows_of, stacked
 
 _FAN = 8
@@ -37,14 +35,6 @@ _FAN = 8
 _ATTEMPTS = 4
 """How often a reading is made that workers were lost in."""
 _NUMBERS, _TOKEN = count(), uuid4().hex[:8]
-
-
-@dataclass
-class _SeenOnCluster(Seen):
-    """Results of the first reading of a collection."""
-
-    scheduler: str | None = field(default_factory=scheduler_at)
-    is_sparse: bool | None = None
 
 
 class DaskBlocks(StoredBlocks):
@@ -59,8 +49,8 @@ class DaskBlocks(StoredBlocks):
         if 0 in self.shape:
             raise DataError(f"X is empty: its shape is {self.shape}. At least one row and one column are needed.")
 
-    def nothing_seen(self) -> _SeenOnCluster:
-        return _SeenOnCluster()
+    def nothing_seen(self) -> Seen:
+        return Seen(scheduler=scheduler_at())
 
     @property
     def is_sparse(self) -> bool:  # type: ignore[override]
@@ -190,9 +180,7 @@ def _worked(part: Any, settings: Any, shared: Any, own: Any, entries: Any, how: 
     if weighing is not None:
         block = weighing.weigh(block, _whole(weights, _entries_of(entries)))
     if wanted is not None:
-        facts, sums = block.survey(list(wanted))
-        bad = first_bad(block, facts, signed=signed, refuses_nan=refuses_nan(weighing))
-        survey = (facts, sums), bad
+        survey = survey_block(block, wanted, signed=signed, weighing=weighing)
     results = work(block if unit == 1 else block.in_units(unit), aligned(shared), tuple(own))
     added = [result for way, result in zip(how, results, strict=True) if way == "add"]
     return added, [(tuple(result for way, result in zip(how, results, strict=True) if way != "add"), survey)]

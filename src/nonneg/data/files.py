@@ -6,7 +6,6 @@ import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -15,29 +14,18 @@ from scipy import sparse
 
 from ..exceptions import DataError
 from ..kernels.namespace import Namespace
-from .base import Data, Facts
+from .base import Data
 from .blocks import ReadingLog, Seen, StoredBlocks
-from .checking import bad_entry, first_bad, where_in
+from .checking import bad_entry, survey_block, where_in
 from .compressed import to_csr
 from .dense import DenseData
 from .memory import available_bytes
 from .sources.base import Source, real
 from .sparse import SparseData
-from .weighted.weighing import refuses_nan
 
 BLOCK_BYTES = 2**27
 """Of a block, in memory. Two of them are there at a time, and what is computed of one."""
 T = TypeVar("T")
-
-
-@dataclass
-class _SeenOfFile(Seen):
-    """Results of the first reading of a file, and of its blocks."""
-
-    stamp: Any = None
-    digests: dict[int, bytes] = field(default_factory=dict)
-    surveys: dict[int, tuple[Facts, list[float], int]] = field(default_factory=dict)
-    """Facts, sums and missing entries of each block, until the first reading has ended."""
 
 
 class FileBlocks(StoredBlocks):
@@ -66,8 +54,8 @@ class FileBlocks(StoredBlocks):
         self.cuts = source.cuts(block_bytes)
         self.stops = np.array(self.cuts[1:])
 
-    def nothing_seen(self) -> _SeenOfFile:
-        return _SeenOfFile(stamp=self.source.stamp())
+    def nothing_seen(self) -> Seen:
+        return Seen(stamp=self.source.stamp())
 
     @property
     def size(self) -> int:
@@ -90,8 +78,7 @@ class FileBlocks(StoredBlocks):
             yield slice(start, stop), next(blocks)
         self._check_unchanged()
         if self.seen.facts is None:
-            surveys = [self.seen.surveys[number] for number in sorted(self.seen.surveys)]
-            self.conclude(surveys)
+            self.conclude(self.seen.surveys[number] for number in sorted(self.seen.surveys))
         self.log.seconds.append(time.perf_counter() - began)
 
     def whole_file(self) -> Any:
@@ -117,11 +104,10 @@ class FileBlocks(StoredBlocks):
         if self.seen.digests.setdefault(number, digest) != digest:
             raise self._change(f"other numbers are in the block that begins with {self.source.place(start)}")
         if self.seen.facts is None:
-            facts, sums = block.survey(list(self.seen.wanted))
-            bad = first_bad(block, facts, signed=self.seen.signed, refuses_nan=refuses_nan(self.weighing))
+            survey, bad = survey_block(block, self.seen.wanted, signed=self.seen.signed, weighing=self.weighing)
             if bad is not None:
                 raise bad_entry(bad[2], where_in(start + bad[0], bad[1], self.source))
-            self.seen.surveys[number] = facts, sums
+            self.seen.surveys[number] = survey
         return block if self.unit == 1 else block.in_units(self.unit)
 
     def _weighted(self, values: Any, rows: Any) -> Data:

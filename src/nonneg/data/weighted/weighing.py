@@ -91,11 +91,6 @@ def _in_memory(weights: Any, block: Data) -> Any:
     return scaled(entries, rows, columns)
 
 
-def refuses_nan(weighing: Weighing | None) -> bool:
-    """Whether an entry with a weight must not be NaN."""
-    return weighing is not None and not weighing.ignores
-
-
 def first_unknown(block: Any) -> tuple[int, int] | None:
     """The first entry that is NaN and has a weight."""
     if not isinstance(block, WeightedDense) or block.weights is None:
