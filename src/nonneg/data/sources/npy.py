@@ -57,40 +57,32 @@ class Npy(Source):
         self.shape = check_matrix(shape, name)
         if is_turned:
             self.shape = self.shape[::-1]
-        there = os.path.getsize(name) - offset
+        self._row_bytes, there = self.shape[1] * self.dtype.itemsize, os.path.getsize(name) - offset
         if there < self.n_bytes:
-            row = there // (self.shape[1] * self.dtype.itemsize)
+            row = there // self._row_bytes
             unit = "column" if is_turned else "row"
             raise FileError(
                 f"{name} is truncated: it should have {self.shape[0]} {unit}s, {self.n_bytes} bytes, and ends in {unit} {row}, "
                 f"after {there}. It was cut off or altered."
             )
 
-    def read(self, start: int, stop: int) -> np.ndarray:
-        return self._read(start, stop, Ranges(self.path))
+    def read(self, start: int, stop: int, ranges: Ranges | None = None) -> np.ndarray:
+        place, count = self._offset + start * self._row_bytes, (stop - start) * self._row_bytes
+        found = (ranges or Ranges(self.path)).read(place, count)
+        if len(found) < count:
+            raise DataError(f"{self.name} has become shorter since it was opened: it ends before {self.place(stop - 1)}.")
+        return found.view(self.dtype).reshape(stop - start, self.shape[1])
 
     def reader(self, *, passes_by: bool) -> Callable[[int, int], np.ndarray]:
         ranges = Ranges(self.path, is_direct=passes_by)
 
         def read(start: int, stop: int) -> np.ndarray:
-            found = self._read(start, stop, ranges)
+            found = self.read(start, stop, ranges)
             if passes_by and not ranges.is_direct:
-                forget(self.path, *self._range(start, stop))
+                forget(self.path, self._offset + start * self._row_bytes, (stop - start) * self._row_bytes)
             return found
 
         return read
-
-    def _range(self, start: int, stop: int) -> tuple[int, int]:
-        """Offset of the first row in the file, and bytes of a row."""
-        width = self.shape[1] * self.dtype.itemsize
-        return self._offset + start * width, (stop - start) * width
-
-    def _read(self, start: int, stop: int, ranges: Ranges) -> np.ndarray:
-        place, count = self._range(start, stop)
-        found = ranges.read(place, count)
-        if len(found) < count:
-            raise DataError(f"{self.name} has become shorter since it was opened: it ends before {self.place(stop - 1)}.")
-        return found.view(self.dtype).reshape(stop - start, self.shape[1])
 
 
 def open_file(path: Path, key: str | None) -> Source:
