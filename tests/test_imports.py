@@ -134,8 +134,9 @@ def test_all_kinds_are_known():
 
 
 def test_data_have_no_flags():
-    """A kind of data declares all that others choose by in its `costs`."""
-    assert set(nonneg.data.Data.__annotations__) == {"namespace", "shape", "costs", "feature_names", "log", "origin"}
+    """A kind of data declares all that others choose by in its `costs`; other attributes are what they name, or None."""
+    things = {"namespace", "shape", "costs", "feature_names", "log", "origin", "in_blocks", "cache"}
+    assert set(nonneg.data.Data.__annotations__) == things
 
 
 def asked_for(node):
