@@ -22,7 +22,7 @@ from sklearn.preprocessing import minmax_scale
 
 from _bench import Bench, processed, threads
 from communities import blogs, lfr, planted
-from nonneg import QNMFHMM
+from nonneg import QNMFHMM, KernelPNMF, SymmetricNMF
 from nonneg.graph import GraphClustering
 from nonneg_papers import load_graph
 
@@ -141,15 +141,16 @@ def samples(bench: Bench) -> None:
         "digits": lambda seed: scaled(load_digits()),
     }
 
-    def ours(X: Any, target: np.ndarray, seed: int) -> np.ndarray:
-        return GraphClustering(len(np.unique(target)), kernel="nearest_neighbors", random_state=seed).fit_predict(X)
+    def ours(clusters: Any, X: Any, target: np.ndarray, seed: int) -> np.ndarray:
+        return clusters(len(np.unique(target)), kernel="nearest_neighbors", random_state=seed).fit_predict(X)
 
     def theirs(affinity: str, X: Any, target: np.ndarray, seed: int) -> np.ndarray:
         return SpectralClustering(len(np.unique(target)), affinity=affinity, random_state=seed).fit_predict(X)
 
-    solvers = {"": ours} | {f"SpectralClustering, {name}": partial(theirs, name) for name in ("nearest_neighbors", "rbf")}
+    peers = {f"SpectralClustering, {name}": partial(theirs, name) for name in ("nearest_neighbors", "rbf")}
     for name, case in list(problems.items())[: 1 if bench.quick else None]:
-        compare(bench, name, case, adjusted_rand_index, solvers)
+        for clusters in (GraphClustering, KernelPNMF, SymmetricNMF):
+            compare(bench, f"{name}, {clusters.__name__}", case, adjusted_rand_index, {"": partial(ours, clusters)} | peers)
 
 
 def scaled(bunch: Any) -> Case:

@@ -70,7 +70,11 @@ _KINDS = (
     Kind("BiORNM3F", "L S R.T", _ANY, count="n_clusters", pairs=True, descends=False),
     Kind("ProjectiveClustering", "W W.T X", _ANY, count="n_clusters", is_free=True),
     Kind("SymmetricNMF", "W W.T", _ANY, square=True, is_free=True),
-    Kind("KernelPNMF", "", {"kernel": ('"rbf"', '"linear"', '"precomputed"', '"cosine"'), "gamma": ("None", "0.5")}),
+    Kind(
+        "KernelPNMF",
+        "",
+        {"kernel": ('"rbf"', '"nearest_neighbors"', '"linear"', '"precomputed"', '"cosine"'), "gamma": ("None", "0.5")},
+    ),
     Kind(
         "Factorization", "W H", _ANY | {"form": ('"W H"', '"X W W.T"', '"W S H"', '"W W.T X"', '"L L.T X R R.T"')}, descends=False
     ),

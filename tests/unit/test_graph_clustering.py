@@ -13,12 +13,12 @@ from sklearn.neighbors import kneighbors_graph
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from at_hand import graph_at_hand
+from nonneg.estimators.neighbours import neighbour_graph
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
 from nonneg.graph import SIMILARITIES, DiscriminativeKMeans, GraphClustering
 from nonneg.graph._partitions import trace_of
 from nonneg.graph.methods import METHODS, NSC, POD, BlockModel, KernelProjection, NonnegativeLearning, Refined
 from nonneg.graph.methods.blocks import expected_degrees
-from nonneg.graph.similarities import neighbour_graph
 from nonneg.metrics import purity
 
 pytestmark = pytest.mark.wide(one_in=2)

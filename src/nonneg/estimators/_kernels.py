@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import KERNEL_PARAMS, PAIRWISE_KERNEL_FUNCTIONS
 from ..exceptions import IncompatibleError, is_number
 
 
-def check_kernel(kernel: Any, owner: Any) -> None:
+def check_kernel(kernel: Any, owner: Any, *also: str) -> None:
     """Refuse, before any work, a kernel that is not known, or parameters of it that cannot be.
 
     Parameters
@@ -18,9 +18,11 @@ def check_kernel(kernel: Any, owner: Any) -> None:
     kernel : str or callable
     owner : object
         An estimator with `gamma`, `degree`, `coef0` and `kernel_params`.
+    *also : str
+        Other names that it knows.
     """
-    if isinstance(kernel, str) and kernel != "precomputed" and kernel not in PAIRWISE_KERNEL_FUNCTIONS:
-        known = ", ".join(map(repr, ("precomputed", *sorted(PAIRWISE_KERNEL_FUNCTIONS))))
+    if isinstance(kernel, str) and kernel not in ("precomputed", *also) and kernel not in PAIRWISE_KERNEL_FUNCTIONS:
+        known = ", ".join(map(repr, ("precomputed", *also, *sorted(PAIRWISE_KERNEL_FUNCTIONS))))
         raise IncompatibleError(f"Unknown kernel {kernel!r}. Known names: {known}; or a function of two samples.")
     if not isinstance(kernel, str) and not callable(kernel):
         raise IncompatibleError(f"kernel must be a name or a function of two samples; got {kernel!r}.")

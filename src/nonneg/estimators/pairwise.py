@@ -34,6 +34,7 @@ from .annotations import Divergence, Kernel, KernelParams
 from .clustering import labelled
 from .docstrings import documented
 from .encoding import encode
+from .neighbours import NEIGHBOURS, neighbour_walks
 from .shareable import renamed
 from .validation import check_non_negative, read_samples
 
@@ -93,6 +94,9 @@ class _Pairwise(Factorizer):
         metric = self.kernel
         if self._is_precomputed:
             return X
+        if isinstance(metric, str) and metric == NEIGHBOURS:
+            K = neighbour_walks(X, Y).astype(X.dtype)
+            return (K + K.T) / 2 if Y is None else K
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             K = np.asarray(as_dense(pairwise_kernels(X, Y, metric=metric, **kernel_options(metric, self))), dtype=X.dtype)
         vanishes = not K.any() and X.sum() != 0 and Y is None
@@ -141,7 +145,7 @@ class _Pairwise(Factorizer):
         """The similarities of samples as data, and `X_fit_`."""
         if sample_weight is not None or weights is not None:
             raise IncompatibleError(f"{type(self).__name__} takes no weights.")
-        check_kernel(self.kernel, self)
+        check_kernel(self.kernel, self, NEIGHBOURS)
         check_device(self.device)
         where = self.device if self.device is not None else name_of(X)
         X = self._read(X, reset=True)
@@ -222,8 +226,9 @@ class SymmetricNMF(_Pairwise):
         it while the objective falls; "coordinate" takes exact steps in one entry after the other; "quasi-newton"
         learns from its last steps (L-BFGS); or an object of `nonneg.solvers`.
     kernel : str or callable, default="precomputed"
-        "precomputed", for X that is the matrix of similarities itself; the name of a kernel of
-        `sklearn.metrics.pairwise`; or a function of two samples. No similarity may be negative.
+        "precomputed", for X that is the matrix of similarities itself; "nearest_neighbors", walks in the graph of samples and
+        their ten nearest neighbours, for clusters of any shape; the name of a kernel of `sklearn.metrics.pairwise`; or a
+        function of two samples. No similarity may be negative.
 
     Attributes
     ----------
@@ -334,8 +339,9 @@ class KernelPNMF(_Pairwise):
         while the objective falls; "coordinate" takes exact steps in one entry after the other; "quasi-newton"
         learns from its last steps (L-BFGS); or an object of `nonneg.solvers`.
     kernel : str or callable, default="rbf"
-        "precomputed", for X that is the matrix of similarities itself; the name of a kernel of
-        `sklearn.metrics.pairwise`; or a function of two samples. No similarity may be negative.
+        "precomputed", for X that is the matrix of similarities itself; "nearest_neighbors", walks in the graph of samples and
+        their ten nearest neighbours, for clusters of any shape; the name of a kernel of `sklearn.metrics.pairwise`; or a
+        function of two samples. No similarity may be negative.
 
     Attributes
     ----------

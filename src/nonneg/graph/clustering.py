@@ -20,6 +20,7 @@ from ..data.reading import refuse_masked
 from ..estimators.annotations import Kernel, RandomState
 from ..estimators.atomic import atomic_fit
 from ..estimators.docstrings import documented
+from ..estimators.neighbours import NEIGHBOURS, neighbour_graph
 from ..estimators.shareable import Shareable, renamed
 from ..estimators.validation import validated
 from ..exceptions import DataError, IncompatibleError, ShapeError, Stopped, find, is_count, is_number, users_line
@@ -52,7 +53,6 @@ from .similarities import (
     cosine_graph,
     degrees,
     modularity,
-    neighbour_graph,
 )
 
 _AS_MODULAR = 0.05
@@ -325,7 +325,7 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         return self.similarity
 
     def _check_kernel(self) -> None:
-        known = ("precomputed", "nearest_neighbors", *sorted(PAIRWISE_KERNEL_FUNCTIONS))
+        known = ("precomputed", NEIGHBOURS, *sorted(PAIRWISE_KERNEL_FUNCTIONS))
         if isinstance(self.kernel, type) or not (callable(self.kernel) or (isinstance(self.kernel, str) and self.kernel in known)):
             names = ", ".join(map(repr, known))
             raise IncompatibleError(f"Unknown kernel {self.kernel!r}. Known names: {names}; or a function of two samples.")
@@ -368,7 +368,7 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
     def _kernel(self, X: Any) -> Any:
         if isinstance(self.kernel, str) and self.kernel == "cosine":
             return cosine_graph(X)
-        if isinstance(self.kernel, str) and self.kernel == "nearest_neighbors":
+        if isinstance(self.kernel, str) and self.kernel == NEIGHBOURS:
             return neighbour_graph(X, self.n_neighbors)
         return np.asarray(pairwise_kernels(X, metric=self.kernel), dtype=np.float64)
 

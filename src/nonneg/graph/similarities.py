@@ -282,23 +282,6 @@ def cosine_graph(X: Any) -> Any:
     return sparse.csr_array(rows @ rows.T) if sparse.issparse(rows) else rows @ rows.T
 
 
-def neighbour_graph(X: Any, n_neighbors: int = 10) -> sparse.csr_array:
-    """The graph of samples and their nearest neighbours: 1 between two that are neighbours of each other, ½ where one is.
-
-    Parameters
-    ----------
-    X : array or sparse array of shape (n_samples, n_features)
-    n_neighbors : int
-        Of each sample; all others where there are fewer.
-    """
-    from sklearn.neighbors import kneighbors_graph
-
-    if X.shape[0] < 2:
-        return sparse.csr_array(X.shape[:1] * 2, dtype=np.float64)
-    near = sparse.csr_array(kneighbors_graph(X, min(n_neighbors, X.shape[0] - 1)))
-    return sparse.csr_array((near + near.T) / 2)
-
-
 def degrees(A: Any) -> np.ndarray:
     """The weights at each vertex, added up."""
     return np.asarray(checked(A, "A").sum(axis=1), dtype=np.float64).reshape(-1)
