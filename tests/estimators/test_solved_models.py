@@ -1,4 +1,6 @@
-"""`model_` is the model that was minimised, and `solver_` the solver that minimised it; the report says both."""
+"""`model_` is the model that was minimised, and `solver_` the solver that ran; the report has both."""
+
+import html
 
 import numpy as np
 import pytest
@@ -94,7 +96,7 @@ def test_report(orthogonality, tmp_path):
     model.report(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf8")
     assert "= I" not in page.replace("WᵀW = I is not imposed", "")
-    assert "minimised by the solver &#x27;coordinate&#x27;" in page
+    assert "minimised by the solver 'coordinate'" in html.unescape(page)
     assert ("was applied to W" in page) == (orthogonality != "soft")
 
 
