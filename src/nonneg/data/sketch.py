@@ -161,7 +161,8 @@ class Nystrom:
         A = multiplied(self.O.T, self.C).astype(np.float64)
         values, vectors = np.linalg.eigh((A + A.T) / 2)
         kept = values > values[-1] * 10 * namespace.eps
-        R = _without_noise(self.C @ (vectors[:, kept] / np.sqrt(values[kept])), namespace)
+        root = vectors[:, kept] / np.sqrt(values[kept])
+        R = _without_noise(self.C @ root if self.C.dtype == root.dtype else multiplied(self.C, root), namespace)
         values = namespace.asarray(np.ascontiguousarray(R.T if self.of == "rows" else R))
         found = SketchData(values, namespace, of=self.of, energy=self.data.power_sum(2))
         found.log = self.data.log

@@ -315,9 +315,12 @@ def _axpy(dtype: np.dtype) -> Any:
 
 def quadratic_value(F: Array, B: Array, G: Array, penalty: float, overlap: float) -> float:
     """−⟨Q, F Fᵀ⟩ + ½⟨Fᵀ Q F, Fᵀ F⟩ with B = FᵀQ F and G = FᵀF, and penalties on the sum and the overlap of rows."""
-    rows = np.square(F.sum(axis=1, dtype=np.float64)).sum()
-    sums = penalty * F.sum(dtype=np.float64) + overlap / 2 * (rows - np.trace(G))
-    return float(np.sum(B * G) / 2 - np.trace(B) + sums)
+    value = np.sum(B * G) / 2 - np.trace(B)
+    if penalty:
+        value += penalty * F.sum(dtype=np.float64)
+    if overlap:
+        value += overlap / 2 * (np.square(F.sum(axis=1, dtype=np.float64)).sum() - np.trace(G))
+    return float(value)
 
 
 def locked(array: Array) -> Array:
