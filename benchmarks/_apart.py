@@ -1,6 +1,6 @@
 """What has to be measured in a process of its own: peak memory, and what the first fit of a process costs. Prints JSON.
 
-``_apart.py memory PATH FORM RANK SETTINGS``, ``_apart.py fits NAME...``, ``_apart.py first ESTIMATOR``,
+``_apart.py memory PATH FORM RANK SETTINGS``, ``_apart.py fits NAME...``, ``_apart.py first ESTIMATOR STORAGE DIVERGENCE``,
 ``_apart.py partition WHO …``; see `_bench.apart`.
 """
 
@@ -119,12 +119,12 @@ def fits(*names: str) -> dict[str, list[float] | str]:
     return found
 
 
-def first(estimator: str) -> list[float]:
-    """The seconds that the processor works for the first and for the second plain fit of an estimator, in double precision."""
-    X, taken = _dense(300, 100, "float64"), []
+def first(estimator: str, storage: str, divergence: str) -> list[float]:
+    """The seconds that the processor works for the first and for the second fit of an estimator, in double precision."""
+    X, taken = {"dense": _dense, "sparse": _sparse}[storage](300, 100, "float64"), []
     for _ in range(2):
         started = process_time()
-        getattr(nonneg, estimator)(8, random_state=0).fit(X)
+        getattr(nonneg, estimator)(8, divergence=divergence, random_state=0).fit(X)
         taken.append(process_time() - started)
     return taken
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import os
 import subprocess
 import sys
 
 import pytest
+
+from nonneg.kernels import blocks, chains, coordinates, everywhere, moves, newton, sampled, sums, swaps
 
 COMPILE = """
 import numpy as np
@@ -60,3 +64,24 @@ def test_a_kernel_that_cannot_be_kept(before, tmp_path):
         assert "it is not kept" in said
         assert "NUMBA_CACHE_DIR" in said
         assert not list(tmp_path.rglob("*.nb?"))
+
+
+@pytest.mark.parametrize("module", [blocks, chains, coordinates, everywhere, moves, newton, sampled, sums, swaps])
+def test_kernels_copy_and_add_arrays_in_loops(module):
+    """A slice that is assigned an array, and an array that is added in place, bring numba's message about shapes with them."""
+    tree = ast.parse(inspect.getsource(module))
+    assigned = [(node.targets[0], node.value) for node in ast.walk(tree) if isinstance(node, ast.Assign)]
+    pairs = [pair for target, value in assigned for pair in _pairs(target, value)]
+    slices = [ast.unparse(target) for target, value in pairs if _has_slice(target) and not isinstance(value, ast.Constant)]
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.AugAssign) and isinstance(node.value, ast.Call)]
+    products = [ast.unparse(node) for node in calls if ast.unparse(node.value.func) == "np.dot"]
+    assert slices + products == []
+
+
+def _pairs(target, value):
+    both = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+    return zip(target.elts, value.elts, strict=True) if both else [(target, value)]
+
+
+def _has_slice(target):
+    return isinstance(target, ast.Subscript) and any(isinstance(node, ast.Slice) for node in ast.walk(target.slice))

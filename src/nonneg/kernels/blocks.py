@@ -158,7 +158,8 @@ def settle_blocks(
     for shake in range(shakes + 2):
         last = shake == shakes + 1 or (shake > 0 and tallies[0] >= in_vain)
         if shake > 0:
-            trial[:] = labels
+            for i in range(n):
+                trial[i] = labels[i]
         if shake > 0 and not last:
             _shake(trial, movable, parts, state)
         sizes[:] = 0
@@ -191,5 +192,6 @@ def settle_blocks(
             tallies[0] = 0 if value > most + 1e-9 * total else tallies[0] + 1
         if shake == 0 or value > most:
             most = value
-            labels[:] = trial
+            for i in range(n):
+                labels[i] = trial[i]
     return most

@@ -118,7 +118,8 @@ def best_paths(
                         best, most = j, reached
                 came_from[t - first, k] = best
                 following[k] = most + log_emissions[codes[t], k]
-            now[:] = following
+            for k in range(n_states):
+                now[k] = following[k]
         state = 0
         for k in range(n_states):
             if now[k] > now[state]:

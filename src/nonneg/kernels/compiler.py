@@ -35,7 +35,11 @@ _PIECE: dict[str, Any] = {"forceinline": True, "no_cpython_wrapper": True}
 
 
 def compiled(function: F) -> F:
-    """Compile a kernel for the types it is called with. It releases the interpreter's lock, so threads can run it side by side."""
+    """Compile a kernel for the types it is called with. It releases the interpreter's lock, so threads can run it side by side.
+
+    Kernels copy and add arrays in loops: `a[:] = b` and `a += b` bring numba's own message about shapes with them, which takes
+    1.7 s to compile, where a loop takes a hundredth.
+    """
     try:
         return numba.njit(function, cache=True, **_OPTIONS)
     except RuntimeError:  # numba finds no folder for its cache

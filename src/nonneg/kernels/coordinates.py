@@ -369,8 +369,12 @@ def quadratic_rows(
                     F[i, k], D[s, k] = w[k], change[k]
                     moved = True
         if moved:
-            Y += np.dot(block.T, D[:count])
-            operand[:] = Y
+            P = np.dot(block.T, D[:count])
+            for j in range(n):
+                for k in range(r):
+                    Y[j, k] += P[j, k]
+                for k in range(r):
+                    operand[j, k] = Y[j, k]
 
 
 @compiled
@@ -472,7 +476,10 @@ def weighted_rows(
                     rows[t, k] = b[k]
                 for k in range(r):
                     weighted[t, k] = v * b[k]
-            Q += np.dot(rows[:count].T, weighted[:count])
+            product = np.dot(rows[:count].T, weighted[:count])
+            for k in range(r):
+                for j in range(r):
+                    Q[k, j] += product[k, j]
             if not is_rest:
                 for t in range(count):
                     entry = float(x[begin + t])
@@ -595,7 +602,10 @@ def settled_rows(
                 for a in range(k):
                     columns[t, a] = sign * of_right[a]
                     observed[a] += rows[t, a] * columns[t, a]
-            A += np.dot(rows[:count].T, columns[:count])
+            product = np.dot(rows[:count].T, columns[:count])
+            for a in range(k):
+                for b in range(k):
+                    A[a, b] += product[a, b]
             if not is_rest:
                 for t in range(count):
                     entry = float(x[begin + t])

@@ -127,7 +127,12 @@ def power_products(U: Array, V: Array, power: float, floor: float, M: Array, N: 
             width = min(TILE, n - start)
             if width < TILE:
                 tile[:], factors[:] = 0, 0
-            tile[:, :width], factors[:, :width] = V[:, start : start + width], M[:, start : start + width]
+            for k in range(r):
+                for j in range(width):
+                    tile[k, j] = V[k, start + j]
+            for k in range(p):
+                for j in range(width):
+                    factors[k, j] = M[k, start + j]
             for first in range(top, min(top + _BLOCK, m), _SUMMED):
                 sums[:] = 0
                 for i in range(first, min(first + _SUMMED, m), ROWS):

@@ -88,8 +88,9 @@ def _weigh(weights: Array, powers: Array, y: Array, a: Array, b: Array, base: Ar
         for j in range(len(y)):
             a[j] = np.log(y[j]) - weights[0, j]
         return
-    if len(powers) == 2 and min(powers) == -1 and max(powers) == 0:  # Itakura and Saito: one division is enough
-        logarithm, other = weights[np.argmax(powers)], weights[np.argmin(powers)]
+    if len(powers) == 2 and powers[0] + powers[1] == -1 and powers[0] * powers[1] == 0:  # Itakura and Saito: one division is enough
+        first = powers[0] == 0
+        logarithm, other = weights[0 if first else 1], weights[1 if first else 0]
         for j in range(len(y)):
             base[j] = one / y[j]
         for j in range(len(y)):

@@ -153,10 +153,11 @@ def sampled_products(
             approximation, weights = approximations[: last - first], all_weights[: last - first]
             _approximate(U[i], V, columns, floor, approximation)
             if log_power:
-                weights[:] = entries
+                for t in range(len(columns)):
+                    weights[t] = entries[t]
                 _raise(weights, log_power)
-                if len(own):
-                    weights *= own
+                for t in range(len(own)):
+                    weights[t] *= own[t]
                 total += _sum_of_logarithms(weights, approximation, numbers, bits, powers)
             _weigh(entries, own, ratio_power, power, approximation, weights)
             if M.shape[1]:

@@ -123,8 +123,10 @@ def search_swaps(
                     gains[i, j] += rows + columns
         if now > most + least:
             most = now
-            best[:] = permutation
+            for i in range(n):
+                best[i] = permutation[i]
             if most >= enough:
                 break
-    permutation[:] = best
+    for i in range(n):
+        permutation[i] = best[i]
     return most
