@@ -145,6 +145,12 @@ class TestNearestNeighbours:
 
 
 class TestBlockModels:
+    def test_a_core_and_its_periphery(self):
+        """They differ by their degrees, which the default takes as given."""
+        A, parts = blocks((50, 150), [[0.35, 0.12], [0.12, 0.03]], 100)
+        assert adjusted_rand_score(parts, GraphClustering(2, method="block-model", random_state=0).fit_predict(A)) > 0.95
+        assert adjusted_rand_score(parts, GraphClustering(2, random_state=0).fit_predict(A)) < 0.1
+
     def test_parts_of_unequal_sizes(self):
         """The normalised cut prefers other parts: its mean is .86 to .90, that of SpectralClustering .93 to .95."""
         sizes, found = (150, 100, 20, 20, 10), []

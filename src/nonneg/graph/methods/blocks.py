@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -85,6 +86,7 @@ class BlockModel(Method):
         if self.rates == "pairs" or (self.rates == "auto" and not is_interrupted()):
             bulk = 0.0 if self.rates == "pairs" else _BULK / np.sqrt(A.sum() / S.n)
             starts = _by_magnitude(S, count, generator, effort, bulk)
+            starts += [_by_degrees(A, count, generator)] if self.rates == "pairs" else []
             pairs = [_settled(A, start, count, generator, pairs=True) for start in starts]
             least = max((_PAIRS * blocks.likelihood for blocks in found), default=-np.inf)
             found = [blocks for blocks in pairs if blocks.likelihood > least] or found
@@ -151,6 +153,17 @@ def _by_magnitude(S: Similarity, count: int, generator: np.random.Generator, eff
     rows = unit_length(np, vectors, "rows")
     draws = generator.integers(2**31, size=min(effort.n_init, _STARTS))
     return [KMeans(count, n_init=1, random_state=int(draw)).fit_predict(rows).astype(np.int64) for draw in draws]
+
+
+def _by_degrees(A: sparse.csr_array, count: int, generator: np.random.Generator) -> np.ndarray:
+    """Clusters of degrees, by their roots: a core and its periphery, which eigenvectors take for one part."""
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different degrees than parts
+        found = KMeans(count, n_init=1, random_state=int(generator.integers(2**31))).fit(np.sqrt(degrees(A))[:, None])
+    return np.asarray(found.labels_, dtype=np.int64)
 
 
 def _has_odd_cycle(A: sparse.csr_array) -> bool:
