@@ -119,8 +119,8 @@ def test_a_product_of_zero_divides_nothing(kind, X):
 
 
 def test_float32_stays_but_for_small_products(kind, holes, rng):
-    X = np.tile(holes.astype(np.float32), (5000, 1))  # more than data that are cast as they are used
-    U, V = rng.random((30_000, 2), np.float32), rng.random((2, 5), np.float32)
+    X = np.tile(holes.astype(np.float32), (6000, 1))  # too large to be cast, also the tall product
+    U, V = rng.random((36_000, 2), np.float32), rng.random((2, 5), np.float32)
     data = both(X)[kind]
     for operand in OPERANDS:
         (tall, small), _ = data.visit(U, V, [Request(operand, "right", V.T), Request(operand, "left", U.T)])
