@@ -17,6 +17,7 @@ from typing import Any, TypeGuard, TypeVar
 
 __all__ = [
     "DataError",
+    "DeviceMemoryError",
     "EmptySamplesWarning",
     "ExpressionError",
     "FileError",
@@ -73,6 +74,10 @@ class ReadingError(FileError):
 
 class MissingLibraryError(DataError, ImportError):
     """Something that needs a library which is not installed."""
+
+
+class DeviceMemoryError(DataError, MemoryError):
+    """A device that has no memory left for what was asked of it. It can be used again."""
 
 
 class Stopped(KeyboardInterrupt):

@@ -8,6 +8,7 @@ from typing import Any
 
 from .constraints import Constraint
 from .data import Data, opened, opened_to_fit, read_weighted
+from .data.device import memory_explained
 from .divergences import Objective as Comparison
 from .exceptions import IncompatibleError, Stopped, unknown
 from .model import Model
@@ -118,9 +119,10 @@ def factorize(
     given = init if isinstance(init, Mapping) else None
     if isinstance(X, Data) and X.costs.out_of_core:
         make_first_pass(X, model, rank, options, given, resumes=context.resumes)
-    problem = bind(model, X, rank, given, horizon=max_iter)
-    with context.watching(X):
-        found = solve_once(problem, options, random_state, context)
+    with memory_explained():
+        problem = bind(model, X, rank, given, horizon=max_iter)
+        with context.watching(X):
+            found = solve_once(problem, options, random_state, context)
     if context.interrupt.is_set():
         is_over = found.status is not Status.STOPPED_BY_USER
         stopped = Stopped(

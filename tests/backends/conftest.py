@@ -54,16 +54,20 @@ def as_device(monkeypatch):
 
 @pytest.fixture
 def card(monkeypatch):
-    """Takes main memory for a card, whose tensors NumPy reads by `to_host` alone; gives the number of products with X there."""
+    """Takes main memory for a card, whose tensors NumPy reads by `to_host` alone, unless there is a card; gives products with X."""
     import array_api_compat.torch as xp
     import torch
 
     from nonneg.data.device import DeviceData
 
+    apply, seen = DeviceData.apply, []
+    monkeypatch.setattr(DeviceData, "apply", lambda self, *a, **options: seen.append(1) or apply(self, *a, **options))
+    if torch.cuda.is_available():
+        return seen
     monkeypatch.setattr(device, "_HOST", ("meta",))
     monkeypatch.setattr(device, "card", lambda name: (xp, torch.device("cpu")))
     monkeypatch.setattr(device, "_name_of", lambda where: "cuda:0")
-    read, apply, seen = torch.Tensor.__array__, DeviceData.apply, []
+    read = torch.Tensor.__array__
 
     def refuse(tensor, *arguments, **options):
         if sys._getframe(1).f_code.co_name != "to_host":
@@ -71,5 +75,4 @@ def card(monkeypatch):
         return read(tensor, *arguments, **options)
 
     monkeypatch.setattr(torch.Tensor, "__array__", refuse)
-    monkeypatch.setattr(DeviceData, "apply", lambda self, *a, **options: seen.append(1) or apply(self, *a, **options))
     return seen

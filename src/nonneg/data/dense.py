@@ -48,9 +48,13 @@ class DenseData(Data):
     def in_units(self, unit: float) -> DenseData:
         return replace(self, unit=self.unit * unit)
 
-    def moved(self, namespace: Namespace) -> DenseData:
-        from .device import dense
+    def moved(self, namespace: Namespace) -> Data:
+        from .device import dense, fits
 
+        if self.namespace.is_host and not fits(self.values.nbytes, namespace):
+            from .streamed import MemoryBlocks
+
+            return MemoryBlocks(self).moved(namespace)
         return known_from(self, dense(namespace.asarray(self.values), namespace, self.unit))
 
     def _block(self, rows: Any) -> Array:

@@ -7,19 +7,24 @@ An array in main memory is read as NumPy's without a copy, so that compiled kern
 
 from __future__ import annotations
 
+import gc
 import re
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
-from typing import Any
+from traceback import clear_frames
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..exceptions import IncompatibleError, MissingLibraryError
-from ..kernels.namespace import Array, Namespace, has_kernels, is_array, namespace_of, to_host
+from ..exceptions import DeviceMemoryError, IncompatibleError, MissingLibraryError
+from ..kernels.namespace import Array, Namespace, has_cuda, has_kernels, is_array, namespace_of, to_host
 from ..kernels.projective import Steps, steps_of
 from .base import Data
 from .dense import DenseData
+from .memory import readable
 from .steps import Request, floor_of
 
 
@@ -66,7 +71,7 @@ def steps(namespace: Namespace) -> Steps:
 
 def recorded(namespace: Namespace, function: Callable[..., Sequence[Array]]) -> Callable[..., Sequence[Array]]:
     """A function of arrays, recorded as a CUDA graph where arrays are PyTorch's, on CUDA; else as it is."""
-    if not (namespace.xp.__name__.endswith("torch") and "cuda" in str(namespace.device)):
+    if not has_cuda(namespace):
         return function
     from ..kernels.recorded import Recorded
 
@@ -183,7 +188,8 @@ def placed(data: Any, device: str | None) -> Any:
     device : {None, "auto", "cpu", "cuda", "cuda:1", …}
     """
     if device == "auto":
-        device = "cuda" if data.namespace.is_host and data.size >= _WORTHWHILE and _has_card() else None
+        is_near = data.namespace.is_host and not data.costs.out_of_core
+        device = "cuda" if is_near and data.size >= _WORTHWHILE and _has_card() else None
     if device is None:
         return data
     single = str(data.namespace.dtype).endswith("float32")
@@ -206,6 +212,91 @@ def moved(data: Any, namespace: Namespace) -> Any:
     if not hasattr(data, "moved"):
         raise not_to_be_moved(data, namespace)
     return data.moved(namespace)
+
+
+# ---- memory
+
+
+def fits(n_bytes: int, namespace: Namespace) -> bool:
+    """Whether so many bytes can be on a device with room left for work."""
+    free = _memory_of(namespace.device).free if "cuda" in str(namespace.device).lower() else None
+    return free is None or n_bytes <= _SHARE * free
+
+
+_SHARE = 0.75
+"""Share of the free memory of a card that X may take; larger X pass through it in blocks. The rest is for factors and X̂."""
+
+
+class Memory(NamedTuple):
+    """Bytes of a card: free for this process, in use by its arrays, and in all."""
+
+    free: int
+    used: int
+    total: int
+
+
+def _memory_of(device: Any) -> Memory:
+    if hasattr(device, "mem_info"):  # CuPy's
+        free, total = device.mem_info
+        return Memory(free, total - free, total)
+    import torch
+
+    free, total = torch.cuda.mem_get_info(device)
+    used, share = torch.cuda.memory_allocated(device), torch.cuda.get_per_process_memory_fraction(device)
+    free += torch.cuda.memory_reserved(device) - used
+    return Memory(max(0, min(free, int(share * total) - used)), used, total)
+
+
+@contextmanager
+def memory_explained() -> Iterator[None]:
+    """Context in which a card that runs out of memory is a `DeviceMemoryError`, after which it can be used again."""
+    try:
+        yield
+        return
+    except Exception as error:
+        if not any(text in f"{type(error).__name__} {error}" for text in _SHORTAGES):
+            raise
+        asked = re.search(r"(?:allocate|allocating) ([\d.,]+) ?(GiB|MiB|KiB|bytes)", str(error))
+        clear_frames(error.__traceback__)  # they hold on to arrays
+    raise DeviceMemoryError(_shortage(asked))
+
+
+_SHORTAGES = "OutOfMemoryError", "CUDA out of memory", "STATUS_ALLOC_FAILED"
+"""Names of errors of PyTorch, CuPy and CUDA's libraries without memory."""
+_UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+"""Units in which they say how much was asked for."""
+
+
+def _shortage(asked: re.Match[str] | None) -> str:
+    """Free the memory of what is gone, and say how much was asked for, how much there is, and what takes less."""
+    said = "for its work" if asked is None else f"for {readable(int(float(asked[1].replace(',', '')) * _UNITS[asked[2]]))} more"
+    found = _released()
+    numbers = ""
+    if found is not None:
+        numbers = (
+            f": of {readable(found.total)}, arrays of this process take {readable(found.used)}; {readable(found.free)} are free"
+        )
+    return (
+        f"The device has no memory {said}{numbers}. Dense NumPy arrays and files pass through a card in blocks with device='cuda'; "
+        "float32 takes half; fewer components take less, and device='cpu' works in main memory."
+    )
+
+
+def _released() -> Memory | None:
+    """Give back cached memory; the memory of the card that is used."""
+    gc.collect()
+    if "torch" in sys.modules:
+        import torch
+
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+            return _memory_of(torch.device("cuda", torch.cuda.current_device()))
+    if "cupy" in sys.modules:
+        import cupy
+
+        cupy.get_default_memory_pool().free_all_blocks()
+        return _memory_of(cupy.cuda.Device())
+    return None
 
 
 _WORTHWHILE = 2**22

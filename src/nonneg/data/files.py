@@ -61,6 +61,11 @@ class FileBlocks(StoredBlocks):
     def size(self) -> int:
         return self.source.entries
 
+    def moved(self, namespace: Namespace) -> Data:
+        from .streamed import Streamed
+
+        return self if namespace.is_host else Streamed(self, namespace)
+
     @property
     def is_sparse(self) -> bool:  # type: ignore[override]
         return self.source.is_sparse

@@ -55,6 +55,9 @@ class TransposedData(Partial):
     def cache(self) -> dict[Any, Any] | None:  # type: ignore[override]
         return None if self.inner.cache is None else self.inner.cache.setdefault("transposed", {})
 
+    def moved(self, namespace: Namespace) -> Data:
+        return TransposedData(self.inner.moved(namespace))
+
     def in_units(self, unit: float) -> Data:
         return TransposedData(self.inner.in_units(unit))
 

@@ -7,7 +7,7 @@ from copy import copy
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from ..data.device import as_library, library_of
+from ..data.device import as_library, library_of, memory_explained
 from ..exceptions import Stopped
 from ..kernels.namespace import Namespace, to_host
 
@@ -24,7 +24,8 @@ def with_library(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatena
         if "_library" in vars(self):
             self = copy(self)
             _to_host(self)
-        found = method(self, *args, **kwargs)
+        with memory_explained():
+            found = method(self, *args, **kwargs)
         return found if library is None else as_library(found, library)
 
     return called
@@ -40,7 +41,8 @@ def fit_with_library(fit: Callable[Concatenate[Any, P], R]) -> Callable[Concaten
             _to_host(self)
         try:
             try:
-                return fit(self, *args, **kwargs)
+                with memory_explained():
+                    return fit(self, *args, **kwargs)
             finally:
                 if library is not None:
                     _to_library(self, library)

@@ -142,7 +142,12 @@ def _rounded_product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 def summand(array: np.ndarray) -> np.ndarray:
     """A copy of an array to add others to; a small one of float32, in double precision."""
-    return array.astype(np.float64 if array.size <= _SMALL_RESULT and array.dtype == np.float32 else array.dtype)
+    return array.astype(np.float64 if is_added_in_double(array.size) and array.dtype == np.float32 else array.dtype)
+
+
+def is_added_in_double(entries: int) -> bool:
+    """Whether float32 arrays of so many entries are added up in double precision."""
+    return entries <= _SMALL_RESULT
 
 
 def multiplied(left: Any, right: Any) -> Array:

@@ -74,7 +74,12 @@ def _has_triton() -> bool:
 
 def has_kernels(namespace: Namespace) -> bool:
     """Whether arrays are PyTorch's, on CUDA, and Triton is there."""
-    return namespace.xp.__name__.endswith("torch") and "cuda" in str(namespace.device) and _has_triton()
+    return has_cuda(namespace) and _has_triton()
+
+
+def has_cuda(namespace: Namespace) -> bool:
+    """Whether arrays are PyTorch's, on CUDA."""
+    return bool(namespace.xp.__name__.endswith("torch") and "cuda" in str(namespace.device))
 
 
 def is_array(array: Any) -> bool:
