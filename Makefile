@@ -1,6 +1,7 @@
 # make demo    parts of drawn faces from the command line, with a page to look at
 # make test    linters, types, and tests, but for what carries the mark wide (tests/README.md)
 # make test-all    all of the tests
+# make test-gpu    fits, memory and kernels on a card, by the Python that has PyTorch with CUDA: GPU_PYTHON (python3)
 # make docs-test    the site in Chromium: links, console, other hosts, widths, axe
 # make test-floors  the tests with the lowest versions that pyproject.toml allows
 # make dist    wheel and sdist, checked, and the wheel tried in an empty environment
@@ -15,12 +16,13 @@ VENV   ?= .venv
 TORCH  ?= torch==2.13.0
 FUZZ_SECONDS ?= 120
 SEED   ?= 0
+GPU_PYTHON ?= python3
 
 BIN := $(VENV)/bin
 
 SITE := docs/_build/html
 
-.PHONY: demo test test-all lint unit docs docs-test test-floors dist fuzz bench studies reproduce clean
+.PHONY: demo test test-all test-gpu lint unit docs docs-test test-floors dist fuzz bench studies reproduce clean
 
 demo: $(VENV)/.demo
 	$(BIN)/nonneg datasets faces --out demo-faces.npz
@@ -31,6 +33,10 @@ test: $(VENV)/.test lint unit
 
 test-all: ARGS += --wide
 test-all: test
+
+test-gpu:
+	PYTHONPATH=src TRITON_INTERPRET=0 $(GPU_PYTHON) -m pytest -q -W default -p no:cacheprovider --wide \
+	  tests/backends/test_card.py tests/backends/test_table.py tests/backends/test_streaming.py $(ARGS)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

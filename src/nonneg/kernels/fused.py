@@ -42,7 +42,8 @@ def _raise(x, EXPONENT: tl.constexpr):
     elif EXPONENT == -0.5:
         y = 1.0 / tl.sqrt(x)
     else:
-        y = tl.where(x > 0, tl.exp2(EXPONENT * tl.log2(tl.maximum(x, 1e-38 if x.dtype == tl.float32 else 1e-307))), 0.0)
+        least = 1.2e-38 if x.dtype == tl.float32 else 1e-307  # the lowest that have their type: others would be doubles
+        y = tl.where(x > 0, tl.exp2(EXPONENT * tl.log2(tl.maximum(x, least))), 0.0).to(x.dtype)
     return y  # the only one: some versions of Triton refuse a return within an `if`
 
 
