@@ -133,9 +133,13 @@ _HOST = "cpu", "meta"
 # ---- the device that a user names
 
 
+_CARD = r"cuda(:\d+)?"
+"""Names of cards."""
+
+
 def check_device(device: Any) -> None:
     """Refuse what names no device."""
-    if device is not None and not (isinstance(device, str) and re.fullmatch(r"auto|cpu|cuda(:\d+)?", device)):
+    if device is not None and not (isinstance(device, str) and re.fullmatch(f"auto|cpu|{_CARD}", device)):
         raise IncompatibleError(
             f"device must be None (where X lies), 'auto', 'cpu', 'cuda' or a card by its number, 'cuda:1'; got {device!r}."
         )
@@ -319,9 +323,10 @@ def gram_in_double(columns: np.ndarray, namespace: Namespace) -> np.ndarray:
 
 
 def name_of(X: Any) -> str | None:
-    """The name of the device that an array is on; None in main memory."""
+    """The name of the card that an array is on; None in main memory, and on other devices."""
     library = library_of(X) if is_on_device(X) else None
-    return None if library is None else _name_of(library.device)
+    name = None if library is None else _name_of(library.device)
+    return name if name is not None and re.fullmatch(_CARD, name) else None
 
 
 def _name_of(where: Any) -> str:

@@ -38,7 +38,7 @@ from ..data import (
     refuse_name,
 )
 from ..data.checking import check_observed
-from ..data.device import check_device, in_memory, is_on_device, placed
+from ..data.device import check_device, in_memory, is_on_device, on_host, placed
 from ..data.reading import check_missing, combined, with_nan
 from ..data.weighted import count_missing, imputed_by
 from ..divergences import Objective
@@ -536,7 +536,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         """The code of the mean sample, which is the mean of all codes: one reading of data that are far."""
         shares = X.namespace.ones(X.shape[0], 1) / X.shape[0]
         mean = to_host(as_dense(X.apply(shares, transposed=True))).T
-        return np.asarray(mean @ self._projection(X))[0]
+        return np.asarray(mean @ self._projection(X), dtype=np.float64)[0]
 
     def _projection(self, X: Data) -> np.ndarray:
         """The matrix M of codes X M; the identity if there are as many components as features."""
@@ -626,6 +626,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         tags.input_tags.positive_only = not self._takes_signs
         tags.input_tags.allow_nan = self.missing == "ignore"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.array_api_support = True
         return tags
 
 
@@ -635,7 +636,7 @@ def _with_samples(sample_weight: Any, weights: Any, X: Any) -> Any:
         return weights
     if is_location(sample_weight) or isinstance(sample_weight, Data):
         raise DataError("sample_weight must be one number for each sample, in memory; got a file. Read it first: numpy.load.")
-    of_samples = np.asarray(sample_weight)
+    of_samples = np.asarray(on_host(sample_weight))
     if of_samples.dtype.kind not in "fiub":
         raise DataError(f"sample_weight must be numbers; got an array of {of_samples.dtype}.")
     if of_samples.ndim == 0:

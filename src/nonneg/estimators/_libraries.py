@@ -56,13 +56,13 @@ def fit_with_library(fit: Callable[Concatenate[Any, P], R]) -> Callable[Concaten
 
 
 def _to_host(estimator: Any) -> None:
-    """Make public attributes NumPy arrays."""
+    """Make fitted attributes NumPy arrays."""
     vars(estimator).pop("_library")
     _change(estimator, lambda array: to_host(array) if library_of(array) is not None else array)
 
 
 def _to_library(estimator: Any, library: Namespace) -> None:
-    """Make public attributes arrays of a library."""
+    """Make fitted attributes arrays of a library."""
     estimator._library = library
     _change(estimator, lambda array: as_library(array, library))
 
@@ -70,6 +70,7 @@ def _to_library(estimator: Any, library: Namespace) -> None:
 def _change(estimator: Any, change: Callable[[Any], Any]) -> None:
     """Apply a function to every fitted attribute."""
     for name, value in list(vars(estimator).items()):
-        if name.endswith("_") and not name.startswith("_"):
-            changed = {key: change(each) for key, each in value.items()} if isinstance(value, Mapping) else change(value)
-            setattr(estimator, name, changed)
+        if name.endswith("_") and not name.startswith("_") and isinstance(value, Mapping):
+            setattr(estimator, name, {key: change(each) for key, each in value.items()})
+        elif name.endswith("_") or name.startswith("_"):
+            setattr(estimator, name, change(value))

@@ -15,7 +15,7 @@ from ..data import Data, Observed, as_dense, is_elsewhere, is_location, read_dat
 from ..data.annotated import is_annotated, matrix_of, variable_names
 from ..data.checking import MOST_NAMES, empty_rows, listed, refuse_text_columns
 from ..data.compressed import checked
-from ..data.device import is_on_device
+from ..data.device import is_on_device, library_of
 from ..data.reading import refuse_empty, refuse_masked
 from ..exceptions import DataError, EmptySamplesWarning, ShapeError, users_line
 from ..kernels.namespace import to_host, without_gradient
@@ -87,7 +87,8 @@ def _matrix_in_memory(estimator: Any, X: Any) -> Any:
             f"{type(estimator).__name__} takes no Observed, in which entries that are not stored are missing: it needs an array, "
             "dense where entries are missing, with NaN in their place."
         )
-    return checked(without_gradient(matrix_of(X)), "X")
+    X = checked(without_gradient(matrix_of(X)), "X")
+    return to_host(X) if library_of(X) is not None and not is_on_device(X) else X  # also where scikit-learn would leave it
 
 
 def _refuse_repeated(X: Any) -> None:

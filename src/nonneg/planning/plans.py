@@ -226,4 +226,5 @@ def multiply(word: Word, matrices: Mapping[str, Any], data: Mapping[str, Any] | 
         found = prepared(step, source, lambda letter: (data[letter.name], ""))(None)
         values[kept] = found.T if flipped else found
     kinds = [data[name].namespace if name in data else namespace_of(matrices[name]) for name in word.names]
-    return as_type(value(word), np.float32) if all(kind.is_single for kind in kinds) else value(word)
+    is_single = all(str(kind.dtype).endswith("float32") for kind in kinds)  # of PyTorch, too
+    return as_type(value(word), np.float32) if is_single else value(word)
