@@ -36,7 +36,7 @@ test-all: test
 
 test-gpu:
 	PYTHONPATH=src TRITON_INTERPRET=0 $(GPU_PYTHON) -m pytest -q -W default -p no:cacheprovider --wide \
-	  tests/backends/test_card.py tests/backends/test_table.py tests/backends/test_streaming.py $(ARGS)
+	  tests/backends/test_card.py tests/backends/test_table.py tests/backends/test_streaming.py tests/backends/test_array_api.py $(ARGS)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -27,6 +27,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),
 ]
 GB = 2**30
+MODELS = [model for model in LEARNED if not isinstance(model, nonneg.ConsensusNMF)]  # as NMF, ten times
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def on_card(X, kind="dense", dtype=None):
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
-@pytest.mark.parametrize("model", LEARNED, ids=names_of(LEARNED))
+@pytest.mark.parametrize("model", MODELS, ids=names_of(MODELS))
 def test_tensors(model, kind, X):
     tensor = on_card(X, kind)
     found = fitted(model, tensor)
@@ -159,7 +160,8 @@ def test_a_matrix_larger_than_its_memory_passes_at_the_speed_of_copies(allowed, 
     with capsys.disabled():
         print(f"\nstream: {reached / 1e9:.1f} GB/s of {possible / 1e9:.1f} GB/s, {reached / possible:.0%}")
     assert reached >= 0.7 * possible
-    fit = fitted(nonneg.NMF(10, divergence="kullback-leibler", random_state=0, max_iter=3, device="cuda"), X)
+    options = {"divergence": "kullback-leibler", "solver": "multiplicative", "init": "random", "random_state": 0, "max_iter": 2}
+    fit = fitted(nonneg.NMF(10, **options, device="cuda"), X)
     assert np.isfinite(fit.objective_)
     assert torch.cuda.max_memory_allocated() < 4 * GB
 

@@ -21,6 +21,8 @@ WIDEST = 128
 """Columns of a factor that a program holds; wider ones are gone over in parts."""
 _TOGETHER = 32
 """Entries of a piece that are worked on together."""
+_WARPS = 2
+"""Warps of 32 threads that work on a piece."""
 
 
 @triton.jit
@@ -100,7 +102,7 @@ def sampled(pattern: Any, U: Array, V: Array) -> Array:
         left, right = (padded(side[:, start : start + WIDEST]) for side in (U, V))
         _sample[(len(pieces.row),)](
             pieces.first, pieces.row, pattern.columns, left, right, found,
-            R=left.shape[1], BLOCK=_TOGETHER, ADDS=start > 0, num_warps=2,
+            R=left.shape[1], BLOCK=_TOGETHER, ADDS=start > 0, num_warps=_WARPS,
         )  # fmt: skip
     return found
 
@@ -140,7 +142,7 @@ def _run(
         pieces.first, pieces.row, pieces.place, pattern.columns, entries, U, V, matrix, out, extra, logs, FLOOR=floor,
         R=16 if sides is None else U.shape[1], Q=width, BLOCK=_TOGETHER, DATA=float(exponents[0]), POWER=float(exponents[1]),
         RAISED=sides is not None, SAME=is_same, PRODUCT=M is not None, LOG=log_power is not None,
-        LOG_POWER=float(log_power or 0), num_warps=2,
+        LOG_POWER=float(log_power or 0), num_warps=_WARPS,
     )  # fmt: skip
     if M is not None and len(pieces.long):
         _add_pieces[(len(pieces.long),)](pieces.long, pieces.begin, pieces.end, extra, out, Q=width)
