@@ -134,7 +134,7 @@ def test_a_tensor_comes_to_main_memory(X):
 def test_auto_takes_a_card_for_large_data(X, monkeypatch):
     data = read_data(X)
     assert placed(data, "auto") is data
-    monkeypatch.setattr(device, "_WORTHWHILE", 100)
+    monkeypatch.setattr(device, "_WORTHWHILE", {"dense": 100})
     monkeypatch.setattr(device, "_has_card", lambda: False)
     assert placed(data, "auto") is data
     monkeypatch.setattr(device, "_has_card", lambda: True)
