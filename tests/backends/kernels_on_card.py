@@ -41,7 +41,11 @@ def run():
     fused.visit(X.T.contiguous().T, 2.0, U, V, requests, 1e-19, 1.0)
     for rank in (6, 70):
         H = draw(2, rank, 90)
-        fused.coordinate_rows(draw(2, 41, rank), draw(2, 41, rank), H @ H.mT, 0.25, 2)
+        fused.STEPS.rows(draw(2, 41, rank), draw(2, 41, rank), H @ H.mT, 0.25, 2, 0.1)
+    for rank, linear in ((5, torch.ones(2, device="cuda", dtype=torch.float64)), (40, None)):
+        fused.STEPS.share(*(F.mT @ F for F in draw(6, 2, 30, rank)), linear, 12)
+        fused.largest_eigenvalue(draw(rank, rank))
+    fused.bounded_ratio(draw(50, 41), draw(50, 41), 0.2, 4.0)
     compressed._LENGTH = 20
     for dtype in (torch.float32, torch.float64):
         host = sparse.random_array((37, 200), density=0.2, rng=np.random.default_rng(0), format="csr")

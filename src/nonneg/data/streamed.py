@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from ..kernels.host import is_added_in_double
-from ..kernels.namespace import Array, Namespace, to_host
+from ..kernels.namespace import Array, Namespace, has_cuda, to_host
 from .base import Data
 from .blocks import Blocks, Gathering, How, ReadingLog, Seen, StoredBlocks, Work, elementwise, products
 from .dense import DenseData
-from .device import dense, has_cuda
+from .device import dense
 from .files import ahead
 
 _BLOCK_BYTES = 2**28
