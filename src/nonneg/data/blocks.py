@@ -624,7 +624,7 @@ def _columns(block: Data, shared: Any, own: Any) -> tuple[np.ndarray]:
     return (as_dense(block.take(shared[0], axis=1)).T,)
 
 
-products = _apply, _apply_transposed, _apply_both, _apply_gram, _apply_and_gram, _gram
+products = _apply, _apply_both, _apply_gram, _gram
 """Work on a block that multiplies it: on a card, if there is one."""
 elementwise = _visit, _programmed
 """Work on a block that goes over its entries beside X̂."""

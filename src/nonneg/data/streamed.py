@@ -18,7 +18,7 @@ from ..kernels.namespace import Array, Namespace, has_cuda, to_host
 from .base import Data
 from .blocks import Blocks, Gathering, How, ReadingLog, Seen, StoredBlocks, Work, elementwise, products
 from .dense import DenseData
-from .device import dense
+from .device import dense, moved
 from .files import ahead
 
 _BLOCK_BYTES = 2**28
@@ -102,7 +102,7 @@ class Streamed(Blocks):
         self.base.request(totals, signed=signed)
 
     def survey(self, totals: Any) -> Any:
-        return self.base.survey(totals)
+        return self.base._read(tuple(totals))
 
     def some(self, items: np.ndarray) -> Data:
         found: Data = self.base.some(items)
@@ -173,7 +173,7 @@ class Streamed(Blocks):
     def _mover(self) -> Callable[[Data], Any]:
         """A function that begins the copy of a block to the card."""
         if not has_cuda(self.card):
-            return lambda block: block.moved(self.card)
+            return lambda block: moved(block, self.card)
         from ..kernels.transfer import PageLock, Staging
 
         if self._stage is None:
@@ -186,7 +186,7 @@ class Streamed(Blocks):
             def made(copy: Callable[[np.ndarray], Array]) -> Data:
                 if type(block) is DenseData and block.values.flags.c_contiguous:
                     return dense(copy(block.values), self.card, block.unit)
-                return block.moved(self.card)
+                return moved(block, self.card)
 
             return stage(made)
 
