@@ -100,7 +100,14 @@ def test_weights_are_worked_on_in_main_memory(X):
 
 
 @pytest.mark.usefixtures("card")
-def test_a_strategy_names_the_device(X):
-    text = str(nonneg.explain(nonneg.NMF(3, device="cuda"), X))
-    assert "sparse float64" in text
-    assert "on a device" in text
+def test_a_strategy_names_the_device_and_what_a_pass_takes(X):
+    model = nonneg.NMF(3, device="cuda", **SMALL)
+    for given, bytes_of_pass in ((X, 12 * X.nnz), (X.toarray(), 8 * 30 * 15), (X.toarray().astype(np.float32), 4 * 30 * 15)):
+        text = str(nonneg.explain(model, given))
+        assert "on a device" in text
+        line = next(line for line in text.splitlines() if line.startswith("device "))
+        assert "cuda:0" in line
+        assert f"float{32 if given.dtype == np.float32 else 64}" in line
+        assert f"a pass over X reads {bytes_of_pass / 1000:.3g} kB" in line
+        assert str(fitted(model, given).strategy_.device) in text
+    assert "device" not in str(nonneg.explain(nonneg.NMF(3), X))

@@ -330,6 +330,30 @@ def name_of(X: Any) -> str | None:
     return name if name is not None and re.fullmatch(_CARD, name) else None
 
 
+def describe(data: Any) -> str:
+    """The device that works on data: its name, the precision of products, and a pass over X with its floor; "" in main memory."""
+    namespace = getattr(data, "card", data.namespace)
+    if namespace.is_host:
+        return ""
+    single = str(namespace.dtype).endswith("float32")
+    each = (4 if single else 8) + (4 if data.costs.storage == "sparse" else 0)  # beside an entry its column
+    name, precision, rate = _name_of(namespace.device), f"float{32 if single else 64}", 0.0
+    if has_cuda(namespace):
+        import torch
+
+        found = torch.cuda.get_device_properties(namespace.device)
+        name = f"{name} ({found.name})"
+        rate = 2e3 * getattr(found, "memory_clock_rate", 0) * getattr(found, "memory_bus_width", 0) / 8
+        precision += f", {_PRECISIONS[torch.get_float32_matmul_precision()]}" if single else ""
+    floor = f", at least {1e3 * data.size * each / rate:.2g} ms" if rate and not data.costs.out_of_core else ""
+    way = f" in {len(data.stops)} blocks copied from main memory" if data.costs.out_of_core else ""
+    return f"{name}, {precision}; a pass over X reads {readable(data.size * each)}{way}{floor}"
+
+
+_PRECISIONS = {"highest": "products exact to it", "high": "products to 4e-7", "medium": "products in TF32, to 1e-4"}
+"""What `torch.set_float32_matmul_precision` means for products with X ∘ X̂⁻¹ and the like; see `kernels.fused`."""
+
+
 def _name_of(where: Any) -> str:
     return f"cuda:{where.id}" if hasattr(where, "id") else str(where)
 

@@ -95,10 +95,14 @@ class Profile(Costs):
     """Whether arrays are NumPy's, which compiled kernels take."""
     is_single: bool = False
     """Whether they are NumPy's, and float32."""
+    device: str = ""
+    """The device, the precision there, and what a pass over X takes, in words; empty for main memory."""
 
     @classmethod
     def of(cls, data: Any) -> Profile:
         """The profile of data, without a pass out of core."""
+        from .device import describe
+
         costs, namespace = data.costs, data.namespace
         declared = {field.name: getattr(costs, field.name) for field in fields(Costs)}
         return cls(
@@ -109,4 +113,5 @@ class Profile(Costs):
             has_negatives=not costs.out_of_core and data.facts.lowest < 0,
             on_host=namespace.is_host,
             is_single=namespace.is_single,
+            device=describe(data),
         )

@@ -192,6 +192,8 @@ class Explanation:
         Passes over X.
     note : str
         A remark on the model.
+    device : str
+        The device, the precision there, and the bytes and the least time of a pass over X; empty for main memory.
     """
 
     data: str
@@ -201,6 +203,7 @@ class Explanation:
     memory: str
     passes: str
     note: str = ""
+    device: str = ""
 
     @property
     def lines(self) -> list[tuple[str, str, str]]:
@@ -209,7 +212,8 @@ class Explanation:
             (f"{number} {step.name}", step.text if step.took is None else f"{step.text}: {step.took}", step.why)
             for number, step in enumerate(self.steps, 1)
         ]
-        head = [("X", self.data, ""), ("solved", self.solved, self.note), ("first pass", self.first_pass, "")]
+        device = [("device", self.device, "")] if self.device else []
+        head = [("X", self.data, ""), *device, ("solved", self.solved, self.note), ("first pass", self.first_pass, "")]
         return [*head, *stages, ("memory", self.memory, ""), ("passes", self.passes, "")]
 
     def __str__(self) -> str:

@@ -263,6 +263,7 @@ def explain_strategy(
         steps=_steps(signature, strategy, restarts, formed, took),
         memory=f"about {_memory(signature, strategy)} beyond X",
         passes=_passes(signature, strategy.stages[-1]),
+        device=data.device,
     )
 
 
