@@ -62,8 +62,11 @@ class FileBlocks(StoredBlocks):
         return self.source.entries
 
     def moved(self, namespace: Namespace) -> Data:
+        from .device import not_to_be_moved
         from .streamed import Streamed
 
+        if self.costs.weighted and not namespace.is_host:
+            raise not_to_be_moved(self, namespace)
         return self if namespace.is_host else Streamed(self, namespace)
 
     @property
