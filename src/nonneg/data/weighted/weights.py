@@ -64,7 +64,7 @@ def stacked(parts: Sequence[Any]) -> Any:
 def largest(weights: Any) -> float:
     """The largest weight."""
     parts = () if weights is None else weights if isinstance(weights, Pair) else (weights,)
-    return math.prod(float(part.data.max(initial=0.0) if sparse.issparse(part) else part.max()) for part in parts)
+    return math.prod(float(part.data.max(initial=0.0) if sparse.issparse(part) else to_host(part).max()) for part in parts)
 
 
 def scaled(values: Any, rows: Any = None, columns: Any = None) -> Any:
