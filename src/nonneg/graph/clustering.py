@@ -90,7 +90,7 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         (ONL Eq. 38, λ = 10), "normalized" (normalised cut), "regularized" (the same with D + τI for degrees D, τ a fiftieth of
         their mean, so that a few vertices with next to no edges to others are no part), "random-walk" (QNMF §5.1); or a function
         of the adjacency matrix, such as `DiscriminativeKMeans(5.0)`. For rules that need S = S⁺ − S⁻, "modularity" is split into
-        its terms, A and k kᵀ/2m; `Modularity("entries")` by its entries, (|S| ± S)/2, as ONL §4 has it. "auto" is what a method
+        its terms, A and k kᵀ/2m; `Modularity("entries")` by its entries, ``(|S| ± S)/2``, as ONL §4 has it. "auto" is what a method
         was published with: "discriminative-kmeans" for NL and ONL, "random-walk" for "kernel-pnmf", "normalized" for the others;
         and "regularized" for "auto", "refined" and "block-model".
     kernel : str or callable, default="precomputed"

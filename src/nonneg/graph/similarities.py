@@ -115,8 +115,8 @@ def modularity(A: Any, split: str = "terms") -> Similarity:
     ----------
     A : array or sparse array
     split : {"terms", "entries"}
-        S⁺ and S⁻ of the multiplicative rules: the two terms, A and k kᵀ/2m, which are never formed; or (|S| ± S)/2, as ONL §4 has
-        them, two N × N arrays.
+        S⁺ and S⁻ of the multiplicative rules: the two terms, A and k kᵀ/2m, which are never formed; or ``(|S| ± S)/2``, as ONL §4
+        has them, two N × N arrays.
     """
     _check_split(split)
     k = degrees(A)
