@@ -4,11 +4,14 @@ import math
 import os
 import signal
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from nonneg.divergences import Alpha, Beta
 from nonneg.solve.problem import bind
 from nonneg.solvers import get_solver
+from properties.strategies import DIVERGENCES
 
 os.environ.setdefault("TRITON_INTERPRET", "1")  # before Triton is imported: its kernels are run on the host
 
@@ -67,3 +70,19 @@ def pick_solver(request):
         return possible[sum(request.node.callspec.indices.values()) % len(possible)]
 
     return pick
+
+
+@pytest.fixture(params=[*DIVERGENCES, 0.3 * Beta(0) + Alpha(2) + Beta(3)], ids=str)
+def divergence(request):
+    return request.param
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
+def X(rng):
+    """A small matrix without zeros."""
+    return rng.random((6, 5)) + 0.1

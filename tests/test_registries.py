@@ -58,7 +58,7 @@ FUNCTIONS = [name for module in MODULES for name in module.__all__ if callable(g
 OF_ESTIMATORS = [f"tests/estimators/{name}.py" for name in ("cases", "test_discriminants", "test_integrative")]
 PENALTIES = sorted({*CONSTRAINTS} - {type(one).__name__ for one in constraints.NAMES.values()} - {"Direction", "Support"})
 """Constraints with settings; those left out are tested with the objectives and the estimator that use them."""
-OF_PENALTIES = text("tests/unit/test_penalties.py")
+OF_PENALTIES = text("tests/constraints/test_penalties.py")
 OF_FILES = "".join(path.read_text(encoding="utf8") for folder in ("io", "neuro") for path in (ROOT / "tests" / folder).glob("*.py"))
 
 PLACES = {
@@ -74,7 +74,7 @@ PLACES = {
     "constraint": [
         (CONSTRAINTS, "nonneg.constraints.__all__", constraints.__all__),
         (CONSTRAINTS, "docs/reference/api.rst", API),
-        (PENALTIES, "tests/unit/test_penalties.py: no name stands for it, so that other tests draw it", OF_PENALTIES),
+        (PENALTIES, "tests/constraints/test_penalties.py: no name stands for it, so that other tests draw it", OF_PENALTIES),
     ],
     "solver": [
         (SOLVERS, "nonneg.solve.solvers.__all__, in src/nonneg/solve/solvers/__init__.py", engine_solvers.__all__),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from divergences.test_derivatives import defined
 from nonneg import Model, factorize
 from nonneg.algebra.expression import parse
 from nonneg.data.reading import read_data
@@ -15,8 +16,6 @@ from nonneg.solve.execute import compile_plan
 from nonneg.solve.signature import infer_shapes
 from nonneg.solvers import Multiplicative
 from tests.problems import problem_of
-
-from .test_divergences import defined
 
 CLOSED = ("W", "W X", "X W", "W X H")
 """Forms without a rank to choose."""

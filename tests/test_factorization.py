@@ -3,12 +3,11 @@ import pytest
 from scipy import sparse
 
 import nonneg
+from data.test_reading import KINDS, Table
 from nonneg import Gram, Model, factorize
 from nonneg.constraints import get_constraint
 from nonneg.divergences import Alpha, Beta, Gamma, Renyi
 from nonneg.exceptions import DataError, ExpressionError, IncompatibleError, ShapeError
-
-from .test_reading import KINDS, Table
 
 pytestmark = pytest.mark.wide(one_in=10)
 
