@@ -545,6 +545,24 @@ SCRIPT = """
 """
 
 
+@pytest.mark.parametrize("max_iter", [60, 62])
+def test_a_process_killed_between_its_last_iteration_and_its_solution(max_iter, tmp_path, monkeypatch):
+    """The stored run is at max_iter, and takes no step beyond; a larger max_iter goes on from it."""
+    X, path = data((40, 20)), tmp_path / "run.nonneg"
+    settings = {"solver": "multiplicative", "init": "random", "tol": 0, "random_state": 0, "check_every": 5}
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints.CheckpointWriter, "finish", lambda *_: (_ for _ in ()).throw(SystemExit))
+        with pytest.raises(SystemExit):
+            factorize(X, "W H", 3, max_iter=max_iter, checkpoint=nonneg.Checkpoint(path, every=0), **settings)
+    for more in (0, 30):
+        found = factorize(X, "W H", 3, max_iter=max_iter + more, checkpoint=nonneg.Checkpoint(path, every=0), **settings)
+        expected = factorize(X, "W H", 3, max_iter=max_iter + more, **settings)
+        assert found.n_iter == max_iter + more
+        assert found.status is expected.status
+        np.testing.assert_array_equal(found.factors["W"], expected.factors["W"])
+        np.testing.assert_array_equal(found.history.objective, expected.history.objective)
+
+
 def test_a_process_that_is_killed(tmp_path):
     """At random moments, which are mostly in the middle of writing a checkpoint: that is what it does most of the time."""
     X = data((200, 100))

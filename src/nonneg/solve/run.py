@@ -216,6 +216,9 @@ class _Loop:
                 self._write_unfinished()
             run.good = run.point.bare()
             run.status = self._check(None)
+        elif run.status is None and run.n_iter == stopping.max_iter:  # the process was killed before it wrote the solution
+            self._write_unfinished()
+            run.status = Status.MAX_ITER if run.history[-1].iteration == run.n_iter else self._check(None)
         self._last = run.copy() if self.out_of_core else run
         self._next_look = time.perf_counter() + _PATIENCE
 
