@@ -319,7 +319,7 @@ class TestFit:
         unknown, zeros = json.loads(out)["warnings"]
         assert unknown.startswith("Sample 3 ('s2') without any known value")
         assert zeros.startswith("Sample 5 ('s4') with zeros only")
-        assert html.escape(unknown) in (table / "page.html").read_text(encoding="utf8")
+        assert unknown in html.unescape((table / "page.html").read_text(encoding="utf8"))
         _, _, err = run("transform", "table.nonneg", "table.csv", "-o", "codes.csv", cwd=table)
         assert "Warning: Sample 3 ('s2') without any known value" in err
         X = nonneg.files.read(table / "table.csv").values

@@ -191,11 +191,3 @@ def test_float32_stays_and_the_rest_becomes_float64(dtype, kept):
 def test_neither_dates_nor_text_are_numbers(X):
     with pytest.raises(DataError, match="not numbers"):
         read_data(X)
-
-
-@pytest.mark.parametrize(
-    "layout", ["to_sparse", pytest.param("to_sparse_csr", marks=pytest.mark.filterwarnings("ignore:Sparse CSR"))]
-)
-def test_sparse_tensors_are_refused(layout, X):
-    with pytest.raises(DataError, match=r"sparse tensor.*give it as a SciPy sparse array, or dense"):
-        read_data(getattr(torch_tensor(X), layout)())

@@ -105,17 +105,16 @@ class OnGPU:
 
 @pytest.mark.parametrize("make", [OPNMF, KernelPNMF, TruncatedNonnegativeSVD])
 def test_arrays_on_a_device(make):
-    with pytest.raises(DataError, match=r"on the device cuda:0.*X\.cpu\(\).*nonneg\.factorize"):
+    with pytest.raises(DataError, match=r"on the device cuda:0.*X\.cpu\(\)"):
         make(2).fit(OnGPU())
 
 
 def test_tensors():
     torch = pytest.importorskip("torch")
-    with pytest.raises(DataError, match=r"torch\.Tensor on the device meta.*X\.cpu\(\).*nonneg\.factorize"):
+    with pytest.raises(DataError, match=r"torch\.Tensor on the device meta.*X\.cpu\(\)"):
         OPNMF(2).fit(torch.empty((20, 12), device="meta"))
-    for tensor in (torch.tensor(X).bfloat16(), torch.tensor(X).to_sparse()):
-        with pytest.raises(DataError, match=r"device cpu, which NumPy cannot read: .*Give a dense tensor of float32"):
-            OPNMF(2).fit(tensor)
+    with pytest.raises(DataError, match=r"device cpu, which NumPy cannot read: .*Give a dense tensor of float32"):
+        OPNMF(2).fit(torch.tensor(X).bfloat16())
     model, same = (OPNMF(2, random_state=0).fit(each) for each in (torch.tensor(X, requires_grad=True), X))
     np.testing.assert_array_equal(model.components_, same.components_)
 

@@ -88,7 +88,13 @@ def _matrix_in_memory(estimator: Any, X: Any) -> Any:
             "dense where entries are missing, with NaN in their place."
         )
     X = checked(without_gradient(matrix_of(X)), "X")
-    return to_host(X) if library_of(X) is not None and not is_on_device(X) else X  # also where scikit-learn would leave it
+    if library_of(X) is None or is_on_device(X):
+        return X
+    try:
+        return to_host(X)  # also where scikit-learn would leave it
+    except (TypeError, ValueError, RuntimeError, BufferError) as error:
+        _refuse_elsewhere(X, estimator, error)
+        raise
 
 
 def _refuse_repeated(X: Any) -> None:
@@ -113,8 +119,7 @@ def _refuse_elsewhere(X: Any, estimator: Any, error: Exception) -> None:
         remedy = (
             "Give a dense tensor of float32 or float64, or a SciPy sparse array."
             if str(getattr(X, "device", "")) == "cpu"
-            else f"{type(estimator).__name__} works in main memory: move X there first, X.cpu() of PyTorch, X.get() of CuPy; or "
-            "call nonneg.factorize, which works where the array is."
+            else f"{type(estimator).__name__} works in main memory here: move X there first, X.cpu() of PyTorch, X.get() of CuPy."
         )
         what = f"{type(X).__module__}.{type(X).__name__}{where}"
         raise DataError(f"X is a {what}, which NumPy cannot read: {str(reason).rstrip('.')}. {remedy}") from error
