@@ -25,6 +25,8 @@ def trouble_with(error: Exception, words: Iterable[str] | None) -> str:
     message = str(error)
     if isinstance(error, NotFittedError):
         return ""
+    if isinstance(error, FileNotFoundError) and message.startswith("There is no file"):
+        return ""
     if not isinstance(error, ValueError | TypeError):
         return f"a raw {type(error).__name__}"
     if not isinstance(error, _OURS) and not _is_meant(error):

@@ -191,6 +191,12 @@ class TestRegrowth:
             reached["regrowth"] += pair.error(found) <= truth
         assert reached["search"] < reached["regrowth"]
 
+    def test_a_path_beside_a_clique(self):
+        """Nothing is gained or lost by any step, so that none has a length of its own."""
+        A, B = np.eye(5, k=1) + np.eye(5, k=-1), np.ones((9, 9)) - np.eye(9)
+        found = match_graphs(A, B, init=["umeyama", "random"], random_state=0)
+        assert sorted(vertex for vertex, _ in found.pairs) == list(range(5))
+
     @pytest.mark.parametrize("kind", KINDS)
     def test_seeds_stay_and_nothing_is_lost(self, kind):
         A, B = (random_graph(12, k, **KINDS[kind]) for k in (1, 2))

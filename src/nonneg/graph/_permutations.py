@@ -137,7 +137,10 @@ def _matched_again(pair: Pair, permutation: np.ndarray, rows: np.ndarray) -> np.
         step[np.arange(n), ahead] += 1.0
         change = _gradient(pair, pair.A[ahead], pair.A.T[ahead]) - gradient
         slope, curvature = float(np.vdot(gradient, step)), float(np.vdot(change, step)) / 2
-        length = 1.0 if slope + 2 * curvature >= 0 else -slope / (2 * curvature)
+        rises_to_end = slope + 2 * curvature >= 0
+        if not rises_to_end and slope <= 0:
+            break
+        length = 1.0 if rises_to_end else -slope / (2 * curvature)
         W, gradient = W + length * step, gradient + length * change
         if length * float(np.linalg.norm(step)) < _STILL * n**0.5:
             break
