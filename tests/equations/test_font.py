@@ -132,7 +132,7 @@ def test_eq_21_iterates(store, steps):
         assert np.any(solved == 0), "clipping is put to the test"
     solution = factorize(store(V), FONT_ALS, init=START, solver=AlternatingLeastSquares(("W",)), max_iter=steps, tol=0)
     for name in START:
-        np.testing.assert_allclose(solution.factors[name], matrices[name], rtol=1e-9, atol=1e-15)
+        np.testing.assert_allclose(solution.factors[name], matrices[name], rtol=1e-12, atol=1e-15)
 
 
 def test_eq_21_rests_where_the_gradient_of_the_penalised_error_does():
@@ -154,4 +154,4 @@ def test_transposed():
     assert_close(solution.factors["W"], W)
     middle = S.T * (W.T @ V.T @ H.T) / (W.T @ W @ S.T @ H @ H.T)
     solved = np.linalg.solve(H @ H.T + middle.T @ W.T @ W @ middle, H + middle.T @ W.T @ V.T)
-    np.testing.assert_allclose(solution.factors["H"], unit_rows(np.maximum(solved, 0)), rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(solution.factors["H"], unit_rows(np.maximum(solved, 0)), rtol=1e-12, atol=1e-15)

@@ -613,8 +613,8 @@ def test_semi_nmf():
         G = G * np.sqrt((plus(XF) + G @ minus(FF)) / (minus(XF) + G @ plus(FF)))
     for data in SIGNED, sparse.csr_array(SIGNED):
         solution = factorize(data, semi, init={"G": start}, solver="multiplicative", max_iter=SWEEPS, tol=0)
-        np.testing.assert_allclose(solution.factors["F"], F, rtol=1e-9)
-        np.testing.assert_allclose(solution.factors["G"], G, rtol=1e-9)
+        np.testing.assert_allclose(solution.factors["F"], F, rtol=1e-12)
+        np.testing.assert_allclose(solution.factors["G"], G, rtol=1e-12)
         assert solution.objective == pytest.approx(np.sum((SIGNED - F @ G.T) ** 2) / 2, rel=1e-12)
 
 

@@ -53,7 +53,7 @@ def frobenius(W):
 
 
 def assert_close(actual, expected):
-    np.testing.assert_allclose(actual, expected, rtol=1e-10, atol=0)
+    np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=0)
 
 
 LINE = re.compile(r"(?P<factor>\w+) ← \w+ ∘ \[\((?P<numerator>.*)\) / \((?P<denominator>.*)\)\](\^\((?P<exponent>.*)\))?")
