@@ -73,6 +73,18 @@ def get_constraint(constraint: str | Constraint | None) -> Constraint:
     -------
     Constraint
         The object of that name, or the one given.
+
+    See Also
+    --------
+    Constraint : Base class of constraints.
+    nonneg.divergences.get_divergence : The same of divergences.
+    nonneg.solvers.get_solver : The same of solvers.
+
+    Examples
+    --------
+    >>> from nonneg.constraints import get_constraint
+    >>> get_constraint("orthogonal-rows")
+    Orthogonal(axis='rows', steps=3, unit=False)
     """
     if isinstance(constraint, Constraint):
         return constraint

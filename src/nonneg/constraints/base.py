@@ -19,7 +19,20 @@ Array = Any
 
 
 class Sides(NamedTuple):
-    """Numerator and denominator of a rule, the theory's exponents, and whether they were simplified after the theorem."""
+    """Numerator and denominator of a rule, the theory's exponents, and whether they were simplified after the theorem.
+
+    See Also
+    --------
+    Constraint : Its methods map these.
+    nonneg.Model : Its rules are made of them.
+
+    Examples
+    --------
+    >>> import nonneg
+    >>> rule = nonneg.Model("W H").rules["W"]
+    >>> print(rule.numerator, "over", rule.denominator)
+    X Hᵀ over W H Hᵀ
+    """
 
     numerator: Sum
     denominator: Sum
@@ -28,7 +41,19 @@ class Sides(NamedTuple):
 
 
 class Entrywise(NamedTuple):
-    """The constraint as a function of a single entry of the factor."""
+    """The constraint as a function of a single entry of the factor.
+
+    See Also
+    --------
+    Constraint : Its `entrywise` returns one.
+    nonneg.solvers.Coordinate : Moves entries one at a time.
+
+    Examples
+    --------
+    >>> from nonneg.constraints import Sparse
+    >>> Sparse(0.5, ridge=0.1).entrywise
+    Entrywise(penalty=0.5, overlap=0.0, axis='columns', given=0, ridge=0.1)
+    """
 
     penalty: float = 0.0
     """The objective gains penalty · ΣF."""
@@ -43,7 +68,19 @@ class Entrywise(NamedTuple):
 
 
 class Constraint(ABC):
-    """A condition on one factor, beyond being non-negative."""
+    """A condition on one factor, beyond being non-negative.
+
+    See Also
+    --------
+    get_constraint : Constraints by name.
+    Free : No condition beyond being non-negative.
+
+    Examples
+    --------
+    >>> from nonneg.constraints import Constraint, Orthogonal
+    >>> isinstance(Orthogonal(), Constraint)
+    True
+    """
 
     is_free: ClassVar[bool] = False
     """Whether any non-negative matrix will do, of any scale."""
@@ -165,7 +202,19 @@ def in_other_units(weight: float, doublings: float) -> float:
 
 @dataclass(frozen=True)
 class Free(Constraint):
-    """Non-negative, nothing more."""
+    """Non-negative, nothing more.
+
+    See Also
+    --------
+    get_constraint : Constraints by name; None is this one.
+    EitherSign : Entries may be negative.
+
+    Examples
+    --------
+    >>> import nonneg
+    >>> nonneg.Model("W H").constraints["W"]
+    Free()
+    """
 
     is_free: ClassVar[bool] = True
     any_scale: ClassVar[bool] = True
@@ -178,7 +227,22 @@ class Free(Constraint):
 
 @dataclass(frozen=True)
 class Fixed(Constraint):
-    """Given, not learned; the value comes with `init`."""
+    """Given, not learned; the value comes with `init`.
+
+    See Also
+    --------
+    PartlyFixed : Some rows or columns are given.
+    get_constraint : This one is "fixed".
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> H = np.kron(np.eye(2), np.ones(4))
+    >>> X = np.random.default_rng(0).random((12, 2)) @ H
+    >>> solution = nonneg.factorize(X, "W H", constraints={"H": "fixed"}, init={"H": H}, rank=2, random_state=0)
+    >>> np.array_equal(solution.factors["H"], H)
+    True
+    """
 
     is_learned: ClassVar[bool] = False
 
@@ -188,7 +252,22 @@ class Fixed(Constraint):
 
 @dataclass(frozen=True)
 class Direction(Constraint):
-    """Only the direction matters: unit Frobenius norm. For objectives that grow with the scale (NL and √NL)."""
+    """Only the direction matters: unit Frobenius norm. For objectives that grow with the scale (NL and √NL).
+
+    See Also
+    --------
+    Unit : Columns or rows of length one.
+    nonneg.maximize_rayleigh : Uses it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg.constraints import Direction
+    >>> W = Direction().restore(np, np.array([[3.0, 0], [0, 4]]))
+    >>> W
+    array([[0.6, 0. ],
+           [0. , 0.8]])
+    """
 
     needs_both_parts: ClassVar[bool] = True
 

@@ -12,9 +12,22 @@ from .base import Array, Constraint
 class Diagonal(Constraint):
     """Zero off the diagonal: B in W B Wᵀ of components that have weights of their own and do not mix (QNMF §2).
 
+    See Also
+    --------
+    Support : Zeros wherever a pattern has them.
+    get_constraint : This one is "diagonal".
+
     Notes
     -----
     A multiplicative rule keeps zeros, so it is the rule without the constraint, and keeps its theorem. `restore` puts zeros back.
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> X = np.random.default_rng(0).random((12, 8))
+    >>> solution = nonneg.factorize(X, "W S H", rank=2, constraints={"S": "diagonal"}, random_state=0)
+    >>> int(np.count_nonzero(solution.factors["S"]))
+    2
     """
 
     any_scale: ClassVar[bool] = True

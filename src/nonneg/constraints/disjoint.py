@@ -21,10 +21,25 @@ class Disjoint(Constraint):
         In units of the objective over W squared.
     axis : {"columns", "rows"}
 
+    See Also
+    --------
+    Orthogonal : Orthonormal columns, approached by a rule.
+    Sparse : A penalty on the sum of a factor.
+
     Notes
     -----
     All terms are non-negative, so it is an exact penalty: beyond some weight no two columns share a non-zero row, and Wᵀ W is
     diagonal. Its gradient weight · (W 1 1ᵀ − W) has no negative part and joins ∇⁺.
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> from nonneg.constraints import Disjoint
+    >>> X = np.random.default_rng(0).random((12, 8))
+    >>> solution = nonneg.factorize(X, "W H", rank=2, constraints={"W": Disjoint(10.0), "H": "unit-rows"}, random_state=0)
+    >>> W = solution.factors["W"]
+    >>> bool(W[:, 0] @ W[:, 1] < 1e-6)
+    True
     """
 
     weight: float

@@ -25,10 +25,22 @@ class FixedMultiplier(Constraint):
     weight : float, default=1.0
         Weight of the term ½ tr(I − WᵀW).
 
+    See Also
+    --------
+    NearOrthogonal : A penalty in place of a multiplier.
+    nonneg.FONT : An estimator whose method "1" has it.
+
     Notes
     -----
     ½ tr(I − WᵀW) joins the objective, so W joins the numerator: W ← W ∘ (∇⁻ + W)/∇⁺ (FONT Eq. 16). Without normalisation that term
     is unbounded below, so `restore` is part of the method. Its weight depends on the scale of the data.
+
+    Examples
+    --------
+    >>> import nonneg
+    >>> from nonneg.constraints import FixedMultiplier
+    >>> print(nonneg.Model("W S H", constraints={"W": FixedMultiplier()}).rules["W"])
+    W ← W ∘ [(X Hᵀ Sᵀ + W) / (W S H Hᵀ Sᵀ)]
     """
 
     axis: Literal["columns", "rows"] = "columns"
@@ -103,10 +115,23 @@ class NearOrthogonal(FixedMultiplier):
     weight : float, default=1.0
         Weight of the penalty.
 
+    See Also
+    --------
+    Orthogonal : The rule of QNMF Theorem 3.
+    FixedMultiplier : A multiplier set by hand, FONT §3.
+    nonneg.FONT : An estimator with near-orthogonal factors.
+
     Notes
     -----
     The penalty's gradient is W WᵀW − W. FONT Eq. 21 is ∇ = 0 solved for the first W of each term, with WᵀW and the right side from
     the last iterate, as in `AlternatingLeastSquares`.
+
+    Examples
+    --------
+    >>> import nonneg
+    >>> from nonneg.constraints import NearOrthogonal
+    >>> print(nonneg.Model("W S H", constraints={"W": NearOrthogonal()}).rules["W"])
+    W ← W ∘ [(X Hᵀ Sᵀ + W) / (W S H Hᵀ Sᵀ + W Wᵀ W)]^(1/3)
     """
 
     def _terms(self, W: Word) -> tuple[Sum, Sum]:

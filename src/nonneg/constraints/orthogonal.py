@@ -28,23 +28,32 @@ class Orthogonal(Constraint):
     unit : bool, default=False
         Whether to normalise every column (or row) after each step, rather than the spectral norm of W.
 
+    See Also
+    --------
+    NearOrthogonal : A penalty of chosen weight.
+    Disjoint : A penalty that becomes exact.
+    nonneg.ONMF : An estimator that ends exactly orthogonal.
+
     Notes
     -----
-    The multiplier term of a part ∇ is W Wᵀ ∇ (QNMF Eq. 11), a sum of words, so the steps of the ONL principle are rewriting:
-
-    >>> from nonneg import Model
-    >>> for steps in (1, 2, 3):
-    ...     print(Model("W H", constraints={"W": Orthogonal(steps=steps)}).rules["W"])
-    W ← W ∘ [(X Hᵀ + W Wᵀ W H Hᵀ) / (W H Hᵀ + W Wᵀ X Hᵀ)]^(1/2)
-    W ← W ∘ [(X Hᵀ + W H Hᵀ) / (W H Hᵀ + W Wᵀ X Hᵀ)]
-    W ← W ∘ [(X Hᵀ) / (W Wᵀ X Hᵀ)]
-
-    The theorem holds for the first of them and the augmented objective; with it, the W of W H stays far from orthogonal.
+    The multiplier term of a part ∇ is W Wᵀ ∇ (QNMF Eq. 11), a sum of words, so the steps of the ONL principle are rewriting, as in
+    the example below. The theorem holds for the first rule there and the augmented objective; with it, the W of W H stays far
+    from orthogonal.
 
     The result is nearly, not exactly, orthogonal: a multiplicative rule never makes a positive number zero. As printed, Eq. 11 is
     also unstable in scale: if Wᵀ W is too large, W grows without bound. `restore` divides W by its largest singular value after
     every step. The lengths of columns are left to the rule, and with exponent 1 they may oscillate. If another factor takes the
     scale up, as S in ``W S H``, ``unit=True`` normalises each column (or row) instead.
+
+    Examples
+    --------
+    >>> from nonneg import Model
+    >>> from nonneg.constraints import Orthogonal
+    >>> for steps in (1, 2, 3):
+    ...     print(Model("W H", constraints={"W": Orthogonal(steps=steps)}).rules["W"])
+    W ← W ∘ [(X Hᵀ + W Wᵀ W H Hᵀ) / (W H Hᵀ + W Wᵀ X Hᵀ)]^(1/2)
+    W ← W ∘ [(X Hᵀ + W H Hᵀ) / (W H Hᵀ + W Wᵀ X Hᵀ)]
+    W ← W ∘ [(X Hᵀ) / (W Wᵀ X Hᵀ)]
     """
 
     axis: Literal["columns", "rows"] = "columns"

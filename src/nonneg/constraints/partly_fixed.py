@@ -27,10 +27,25 @@ class PartlyFixed(Constraint):
     constraint : Constraint, optional
         A constraint on the factor as a whole; none by default.
 
+    See Also
+    --------
+    Fixed : The whole factor is given.
+    nonneg.OPNMF : Takes ``fixed_components``.
+
     Notes
     -----
     The majorizer of a rule is separable, so the rule may be applied to some entries and keeps its theorem: `restore` puts the given
     values back after every step.
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> from nonneg.constraints import PartlyFixed
+    >>> X = np.random.default_rng(0).random((12, 8))
+    >>> known = np.ones((1, 8))
+    >>> solution = nonneg.factorize(X, "W H", rank=3, constraints={"H": PartlyFixed(known)}, random_state=0)
+    >>> solution.factors["H"][0]
+    array([1., 1., 1., 1., 1., 1., 1., 1.])
     """
 
     values: Any

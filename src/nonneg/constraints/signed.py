@@ -15,6 +15,11 @@ class EitherSign(Constraint):
     For the Euclidean distance and a factor with one occurrence. It has no multiplicative rule: for A F B, every solver takes the
     least-squares F, AᵀA F B Bᵀ = AᵀX Bᵀ. The rules of other factors split matrices of either sign into positive and negative parts.
 
+    See Also
+    --------
+    Free : Non-negative, nothing more.
+    nonneg.SemiNMF : An estimator with a factor of either sign.
+
     Examples
     --------
     >>> from nonneg import Model

@@ -23,9 +23,24 @@ class Sparse(Constraint):
     ridge : float, default=0
         The μ of ½ μ ‖H‖². ``Sparse(0, ridge)`` is a penalty on squares alone.
 
+    See Also
+    --------
+    Unit : Bounds the other factor.
+    nonneg.NonnegativeSparseCoding : An estimator with this penalty on codes.
+
     Notes
     -----
     Its gradient, λ + μH, joins ∇⁺: H ← H ∘ [∇⁻ / (∇⁺ + λ + μH)]^σ.
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> from nonneg.constraints import Sparse
+    >>> X = np.random.default_rng(0).random((12, 8))
+    >>> models = [nonneg.Model("W H", constraints={"H": Sparse(weight), "W": "unit"}) for weight in (0.01, 1.0)]
+    >>> little, much = (nonneg.factorize(X, model, rank=3, random_state=0).factors["H"].sum() for model in models)
+    >>> bool(much < little)
+    True
     """
 
     weight: float

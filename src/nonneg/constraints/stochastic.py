@@ -22,10 +22,23 @@ class Stochastic(Constraint):
     axis : {"columns", "rows", "matrix"}, default="columns"
         Which of these sum to one.
 
+    See Also
+    --------
+    DoublyStochastic : Rows and columns at once.
+    Unit : Lengths of one in place of sums.
+
     Notes
     -----
     The rule keeps the constraint only softly; `restore` divides by the sums, so that it holds exactly after each step.
     The violation in the history is Σ|1 − sum| before `restore` (QNMF Table 2).
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> X = np.random.default_rng(0).random((12, 8))
+    >>> solution = nonneg.factorize(X, "W H", rank=3, constraints={"W": "stochastic-rows"}, random_state=0)
+    >>> bool(np.allclose(solution.factors["W"].sum(axis=1), 1))
+    True
     """
 
     axis: Literal["columns", "rows", "matrix"] = "columns"
@@ -84,11 +97,24 @@ def balanced(xp: Any, factor: Array, sweeps: int) -> Array:
 class DoublyStochastic(Constraint):
     """A square matrix with rows and columns that all sum to one.
 
+    See Also
+    --------
+    Stochastic : Sums of columns, of rows, or of all entries.
+    Permutation : Doubly stochastic and orthogonal.
+
     Notes
     -----
     The K.K.T. conditions are ∇_ik = λ_k + μ_i for W_ik > 0. Multiplied by W and summed over i and over k, they are the linear
     system  λ + Wᵀμ = Σᵢ W∘∇,  Wλ + μ = Σₖ W∘∇.  The multipliers may have either sign; each joins the side on which it is positive
     (Theorem 2). `restore` is Sinkhorn's scaling, with Newton steps if that is slow.
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> S = np.random.default_rng(0).random((6, 6))
+    >>> solution = nonneg.factorize(S + S.T, "W", constraints={"W": "doubly-stochastic"}, random_state=0)
+    >>> solution.factors["W"].sum(axis=1).round(6)
+    array([1., 1., 1., 1., 1., 1.])
     """
 
     restores_by_iteration: ClassVar[bool] = True

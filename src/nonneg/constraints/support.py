@@ -20,9 +20,24 @@ class Support(Constraint):
     pattern : array of bool
         True for entries that may be positive, of the shape of the factor.
 
+    See Also
+    --------
+    Diagonal : Zeros off the diagonal.
+    PartlyFixed : Rows or columns that are given.
+
     Notes
     -----
     Without the entries that are zero the objective is one of fewer variables, and its rule is that of the whole factor.
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> from nonneg.constraints import Support
+    >>> X = np.random.default_rng(0).random((12, 8))
+    >>> allowed = np.kron(np.eye(2), np.ones(4)) > 0
+    >>> solution = nonneg.factorize(X, "W H", rank=2, constraints={"H": Support(allowed)}, random_state=0)
+    >>> bool((solution.factors["H"][~allowed] == 0).all())
+    True
     """
 
     pattern: Any

@@ -30,6 +30,18 @@ def unit_length(xp: Any, factor: Array, axis: str) -> Array:
     -------
     array
         The factor, its columns or rows of length one or zero.
+
+    See Also
+    --------
+    Unit : The constraint that a factor is restored to by this.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg.constraints import unit_length
+    >>> unit_length(np, np.array([[3.0, 0], [4, 0]]), "columns")
+    array([[0.6, 0. ],
+           [0.8, 0. ]])
     """
     lengths = xp.sqrt(xp.sum(factor * factor, axis=_AXES[axis], keepdims=True))
     return factor / xp.where(lengths > 0, lengths, xp.ones_like(lengths))
@@ -44,11 +56,24 @@ class Unit(Constraint):
     axis : {"columns", "rows"}, default="columns"
         Which of the two have length one.
 
+    See Also
+    --------
+    Stochastic : Sums of one in place of lengths.
+    Direction : The whole factor has length one.
+
     Notes
     -----
     The Lagrangian of ‖w_k‖² = 1 gives ∇_ik = μ_k W_ik for W_ik > 0, so μ_k = Σ_a W_ak ∇_ak. With the multipliers eliminated as in
     QNMF Theorem 2, W ← W ∘ [(∇⁻ + W diag(Wᵀ∇⁺)) / (∇⁺ + W diag(Wᵀ∇⁻))]^σ; for the Euclidean W H this is the rule of Eggert and
     Körner (Sparse coding and NMF, 2004). `restore` then divides by the lengths.
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> X = np.random.default_rng(0).random((12, 8))
+    >>> solution = nonneg.factorize(X, "W H", rank=3, constraints={"W": "unit"}, random_state=0)
+    >>> np.linalg.norm(solution.factors["W"], axis=0).round(6)
+    array([1., 1., 1.])
     """
 
     axis: Literal["columns", "rows"] = "columns"

@@ -64,6 +64,18 @@ def get_divergence(divergence: str | float | Objective) -> Objective:
     -------
     Objective
         The object of that name or number, or the one given.
+
+    See Also
+    --------
+    Divergence : Base class of divergences.
+    nonneg.constraints.get_constraint : The same of constraints.
+    nonneg.solvers.get_solver : The same of solvers.
+
+    Examples
+    --------
+    >>> from nonneg.divergences import get_divergence
+    >>> get_divergence("kullback-leibler"), get_divergence(1.5)
+    (Beta(b=1), Beta(b=1.5))
     """
     if isinstance(divergence, Objective):
         return divergence

@@ -23,6 +23,20 @@ class Alpha(Divergence):
     a : float
         1/2 is four times the Hellinger distance, 2 half of Pearson's χ², −1 half of Neyman's χ²; 1 is the I-divergence.
         ``Alpha(0)`` is the limit `DualI`, and ``Alpha(1)`` is ``Beta(1)``.
+
+    See Also
+    --------
+    Beta : Another family, with the squared distance in it.
+    Renyi : An α-divergence that does not depend on scale.
+    get_divergence : Divergences by name or number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg.divergences import Alpha
+    >>> from nonneg.testing import divergence_value
+    >>> print(round(divergence_value(Alpha(0.5), np.array([[4.0]]), np.array([[1.0]])), 6))
+    2.0
     """
 
     a: float

@@ -166,7 +166,20 @@ class Sums:
 
 
 class Objective(ABC):
-    """A function of the product X̂ to minimise (or maximise)."""
+    """A function of the product X̂ to minimise (or maximise).
+
+    See Also
+    --------
+    Divergence : Those given by monomials.
+    Trace : The trace of a product.
+    nonneg.Objective : An objective of your own.
+
+    Examples
+    --------
+    >>> from nonneg.divergences import Objective, Trace
+    >>> isinstance(Trace(), Objective)
+    True
+    """
 
     law: ClassVar[Law] = PowerLaw()
     approximates: ClassVar[bool] = True
@@ -290,6 +303,17 @@ class Divergence(Objective):
     """An objective given by monomials, some with a positive derivative and some with a negative one (QNMF Eq. 5).
 
     Divergences with the same monomials are equal.
+
+    See Also
+    --------
+    Objective : What else can be minimised.
+    Polynomial : A divergence from monomials of your own.
+
+    Examples
+    --------
+    >>> from nonneg.divergences import Divergence, get_divergence
+    >>> isinstance(get_divergence("hellinger"), Divergence)
+    True
     """
 
     def __post_init__(self) -> None:

@@ -20,6 +20,22 @@ class Beta(Divergence):
     b : float
         2 is half the squared Euclidean distance, 1 the I-divergence (scikit-learn's ``"kullback-leibler"``), 0 the
         Itakura–Saito divergence. The β of QNMF Table 1 is this number minus one.
+
+    See Also
+    --------
+    Alpha : Another family, with Hellinger's distance in it.
+    Gamma : A β-divergence that does not depend on scale.
+    get_divergence : Divergences by name or number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg.divergences import Beta, get_divergence
+    >>> get_divergence("euclidean") == Beta(2)
+    True
+    >>> from nonneg.testing import divergence_value
+    >>> print(divergence_value(Beta(2), np.array([[4.0]]), np.array([[1.0]])))
+    4.5
     """
 
     b: float

@@ -23,11 +23,24 @@ class DualI(Objective):
 
     Its derivative is −ln(X/X̂), of either sign; P, all ones, is the denominator of the limit.
 
+    See Also
+    --------
+    Beta : ``Beta(1)`` is the I-divergence.
+    Alpha : The family whose limit this is.
+
     Notes
     -----
     For a factor with one occurrence, the limit of the proven rules is proven. With two it is the paper's rule, exp(½ ·), without a
     theorem: from starts that are wrong by orders of magnitude its first steps can raise the objective. `nonneg.solvers.Adaptive`
     does not take such a step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg.divergences import DualI
+    >>> from nonneg.testing import divergence_value
+    >>> print(round(divergence_value(DualI(), np.array([[1.0]]), np.array([[2.0]])), 6))
+    0.386294
     """
 
     law: ClassVar[Law] = ExponentialLaw()

@@ -20,6 +20,20 @@ class Gamma(Divergence):
     ----------
     g : float
         Any number but −1. In the limit 0 it is the Kullback–Leibler divergence of X/ΣX from X̂/ΣX̂.
+
+    See Also
+    --------
+    Beta : The same monomials, dependent on scale.
+    Renyi : Another divergence that does not depend on scale.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg.divergences import Gamma
+    >>> from nonneg.testing import divergence_value
+    >>> X = np.array([[1.0, 2], [3, 4]])
+    >>> bool(abs(divergence_value(Gamma(1), X, 10 * X)) < 1e-12)
+    True
     """
 
     g: float

@@ -28,6 +28,12 @@ class Polynomial(Divergence):
     terms : sequence of (coefficient, data_power, power)
         The c, p and φ of each monomial, any real numbers; a power of zero stands for the logarithm, c Σ Xᵖ ln X̂.
 
+    See Also
+    --------
+    Divergence : Its base class.
+    WeightedSum : A sum of divergences.
+    nonneg.Objective : An objective that is no function of X̂.
+
     Notes
     -----
     Some monomials must rise with X̂ and some must fall, and their sum must have a lower bound. If X̂ = X is not its minimum, the

@@ -22,6 +22,20 @@ class Renyi(Divergence):
     ----------
     r : float
         Positive. ``Renyi(1)`` is the Kullback–Leibler divergence of the normalised matrices, ``Gamma(0)``.
+
+    See Also
+    --------
+    Alpha : The same monomials, dependent on scale.
+    Gamma : Another divergence that does not depend on scale.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg.divergences import Renyi
+    >>> from nonneg.testing import divergence_value
+    >>> X = np.array([[1.0, 2], [3, 4]])
+    >>> bool(abs(divergence_value(Renyi(2), X, 10 * X)) < 1e-12)
+    True
     """
 
     r: float

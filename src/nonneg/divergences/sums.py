@@ -19,6 +19,11 @@ class WeightedSum(Divergence):
     *terms : tuple of (weight, divergence)
         Positive numbers, and separable divergences: `Alpha`, `Beta`, `Polynomial`, and sums of them.
 
+    See Also
+    --------
+    Polynomial : One divergence from monomials.
+    get_divergence : Divergences by name or number.
+
     Notes
     -----
     P and Q are the sums of the terms' P and Q; ψmax is the largest and ψmin the smallest ψ of the terms, so the exponent is at most

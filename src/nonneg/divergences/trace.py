@@ -22,6 +22,20 @@ class Trace(Objective):
     Without a constraint the objective has no maximum, and W is kept at unit norm. The rules ONL 39 and 40 are then offered as
     printed: their fixed points solve SW = 0 at positive entries of W, and are not maxima over the unit sphere; the orthogonal rule
     finds higher values even for a single column.
+
+    See Also
+    --------
+    nonneg.Objective : Sums of traces and norms, as text.
+    nonneg.graph.GraphClustering : Partitions graphs by it.
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> S = np.kron(np.eye(2), np.ones((3, 3)))
+    >>> model = nonneg.Model("W.T S W", "trace", {"W": "orthogonal"}, data="S")
+    >>> solution = nonneg.factorize(S, model, rank=2, random_state=0)
+    >>> round(solution.objective, 2)
+    6.0
     """
 
     approximates: ClassVar[bool] = False

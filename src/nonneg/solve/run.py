@@ -43,7 +43,19 @@ _LOOKING = 10
 
 @dataclass
 class State:
-    """The state of a run besides the point: arrays and numbers, so that it can be stored. Solvers extend it by subclasses."""
+    """The state of a run besides the point: arrays and numbers, so that it can be stored. Solvers extend it by subclasses.
+
+    See Also
+    --------
+    Solver : Makes and changes it.
+    nonneg.Checkpoint : Writes it to a file.
+
+    Examples
+    --------
+    >>> from nonneg.solvers import State
+    >>> State().stalled
+    False
+    """
 
     exponents: dict[str, float] = field(default_factory=dict)
     """The exponent of each factor's last step."""
@@ -56,7 +68,20 @@ class State:
 
 
 class Solver(ABC):
-    """A way of taking steps; a record of its settings, which a run does not change."""
+    """A way of taking steps; a record of its settings, which a run does not change.
+
+    See Also
+    --------
+    get_solver : Solvers by name.
+    State : What a solver keeps between steps.
+    Stopping : When a run ends.
+
+    Examples
+    --------
+    >>> from nonneg.solvers import Coordinate, Solver
+    >>> isinstance(Coordinate(), Solver)
+    True
+    """
 
     title: ClassVar[str] = ""
     """The name of the algorithm, for people."""

@@ -43,6 +43,17 @@ class Stopping:
     noise : float
         The objective by chance alone, if it is known, as for counts. If it exceeds the objective, changes are compared with it: a
         fit to noise gains less and less, but goes on for long.
+
+    See Also
+    --------
+    Solver : Takes the steps.
+    nonneg.factorize : Takes these settings as ``tol``, ``max_iter`` and ``check_every``.
+
+    Examples
+    --------
+    >>> from nonneg.solvers import Stopping
+    >>> Stopping(tol=1e-6, max_iter=200).max_iter
+    200
     """
 
     tol: float = 1e-5

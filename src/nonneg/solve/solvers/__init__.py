@@ -79,5 +79,16 @@ def get_solver(solver: str | Solver) -> Solver:
     -------
     Solver
         The object of that name, or the one given.
+
+    See Also
+    --------
+    Solver : Base class of solvers.
+    nonneg.explain : Says which solver "auto" is, and why.
+
+    Examples
+    --------
+    >>> from nonneg.solvers import get_solver
+    >>> get_solver("adaptive")
+    Adaptive(growth=1.3, largest=8.0)
     """
     return solver if isinstance(solver, Solver) else find("solver", solver, NAMES, "an object of nonneg.solvers")

@@ -32,10 +32,24 @@ class Additive(Solver):
         WGᵀW), NNP Eq. 14 with B = I and 27; "stiefel" is W + γ(G − WGᵀW), NNP Eq. 29. For G = XXᵀW both are ONL Eq. 3 and NNP
         Eq. 39.
 
+    See Also
+    --------
+    Multiplicative : Steps that cannot raise the objective.
+    get_solver : Solvers by name.
+
     Notes
     -----
     For comparison: no rate is right for long, and nothing guarantees descent. "oja" and "stiefel" keep WᵀW near I by themselves;
     with them no constraint is restored.
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> from nonneg.solvers import Additive
+    >>> X = np.random.default_rng(0).random((12, 8))
+    >>> solution = nonneg.factorize(X, "W H", rank=2, solver=Additive(rate=0.5), random_state=0)
+    >>> solution.solver, str(solution.status)
+    ('Additive', 'converged')
     """
 
     title: ClassVar[str] = "additive steps"

@@ -52,6 +52,20 @@ class BlockCoordinate(Solver):
         Visits of a row.
     momentum : float, default=0.7
         A sweep begins this share of the last step further on; see `Coordinate`.
+
+    See Also
+    --------
+    Coordinate : One entry at a time.
+    get_solver : This one is "block-coordinate".
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> from nonneg.solvers import BlockCoordinate
+    >>> X = np.random.default_rng(0).random((12, 8))
+    >>> solution = nonneg.factorize(X, "W H", rank=2, solver=BlockCoordinate(), random_state=0)
+    >>> solution.solver, str(solution.status)
+    ('block-coordinate', 'converged')
     """
 
     title: ClassVar[str] = "coordinate descent in blocks of rows"

@@ -94,6 +94,21 @@ class Coordinate(Solver):
         Whether to solve on a surrogate: a sketch of X for forms such as ``X W W.T``, a low-rank matrix for forms such as ``W H``,
         brought up to date by passes over X. ``solver="auto"`` takes one if that saves time or passes; ``solver="coordinate"``
         takes none.
+
+    See Also
+    --------
+    BlockCoordinate : Blocks of rows at once, for devices.
+    Newton : Other divergences than the Euclidean distance.
+    get_solver : This one is "coordinate".
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> from nonneg.solvers import Coordinate
+    >>> X = np.random.default_rng(0).random((12, 8))
+    >>> solution = nonneg.factorize(X, "W H", rank=2, solver=Coordinate(), random_state=0)
+    >>> solution.solver, str(solution.status)
+    ('coordinate', 'converged')
     """
 
     title: ClassVar[str] = "coordinate descent"

@@ -31,6 +31,20 @@ class AlternatingLeastSquares(Solver):
     ----------
     factors : tuple of str, optional
         Which factors are solved for; the others take multiplicative steps with the proven exponent. All by default.
+
+    See Also
+    --------
+    Coordinate : Least squares without clipping, entry by entry.
+    nonneg.FONT : An estimator with this solver.
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> from nonneg.solvers import AlternatingLeastSquares
+    >>> X = np.random.default_rng(0).random((12, 8))
+    >>> solution = nonneg.factorize(X, "W H", rank=2, solver=AlternatingLeastSquares(), random_state=0)
+    >>> solution.solver, str(solution.status)
+    ('least-squares', 'converged')
     """
 
     title: ClassVar[str] = "alternating least squares"

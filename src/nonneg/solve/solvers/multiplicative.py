@@ -68,6 +68,20 @@ class Multiplicative(Solver):
     basis : str, optional
         The factor of W H whose components are divided by their sums after its step, which comes first: the iteration of Lee and
         Seung for the I-divergence (PNMF Eq. 6 and 7). The next step of the other factor takes the scale up.
+
+    See Also
+    --------
+    Adaptive : Exponents that grow while the objective falls.
+    get_solver : This one is "multiplicative".
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> from nonneg.solvers import Multiplicative
+    >>> X = np.random.default_rng(0).random((12, 8))
+    >>> solution = nonneg.factorize(X, "W H", rank=2, solver=Multiplicative(exponent=1), random_state=0)
+    >>> solution.solver, str(solution.status)
+    ('multiplicative', 'converged')
     """
 
     title: ClassVar[str] = "multiplicative updates"
@@ -146,6 +160,20 @@ class Adaptive(Solver):
         Factor of the exponent after a step that lowered the objective.
     largest : float, default=8
         The largest exponent.
+
+    See Also
+    --------
+    Multiplicative : The same exponent in every step.
+    get_solver : This one is "adaptive".
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> from nonneg.solvers import Adaptive
+    >>> X = np.random.default_rng(0).random((12, 8))
+    >>> solution = nonneg.factorize(X, "W H", rank=2, solver=Adaptive(), random_state=0)
+    >>> solution.solver, str(solution.status)
+    ('adaptive', 'converged')
     """
 
     title: ClassVar[str] = "multiplicative updates with adaptive exponents"

@@ -73,6 +73,21 @@ class Newton(Solver):
     momentum : float, default=0.8
         A sweep begins this share of the last step further on (after Ang and Gillis, 2019). It grows slowly up to 0.98, and is
         halved if the objective would rise; the sweep then begins at the current factors. 0 does without.
+
+    See Also
+    --------
+    Coordinate : The Euclidean distance.
+    QuasiNewton : Divergences that are no sum over entries.
+    get_solver : This one is "newton".
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> from nonneg.solvers import Newton
+    >>> X = np.random.default_rng(0).random((12, 8))
+    >>> solution = nonneg.factorize(X, "W H", rank=2, divergence="kullback-leibler", solver=Newton(), random_state=0)
+    >>> solution.solver, str(solution.status)
+    ('newton', 'converged')
     """
 
     title: ClassVar[str] = "Newton steps, row by row"

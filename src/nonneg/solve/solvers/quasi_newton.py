@@ -90,6 +90,21 @@ class QuasiNewton(Solver):
     together : bool, default=False
         Whether multiplicative steps, too, move all factors at once, and a failed attempt ends an iteration. Each iteration is then
         one pass over the data, which counts for data out of core.
+
+    See Also
+    --------
+    Adaptive : Its first and its fallback steps.
+    Newton : Divergences that are sums over entries.
+    get_solver : This one is "quasi-newton".
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> from nonneg.solvers import QuasiNewton
+    >>> X = np.random.default_rng(0).random((12, 8))
+    >>> solution = nonneg.factorize(X, "W H", rank=2, divergence="hellinger", solver=QuasiNewton(), random_state=0)
+    >>> solution.solver, str(solution.status)
+    ('quasi-newton', 'converged')
     """
 
     title: ClassVar[str] = "quasi-Newton steps"
