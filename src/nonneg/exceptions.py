@@ -48,7 +48,24 @@ class IncompatibleError(ValueError):
 
 
 class FileError(DataError):
-    """A file that cannot be read: empty, cut off, of another kind, or too large."""
+    """A file that cannot be read: empty, cut off, of another kind, or too large.
+
+    See Also
+    --------
+    read : Raises it.
+    kind_of : Raises it for kinds that are not known.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from nonneg.files import FileError, read
+    >>> with tempfile.NamedTemporaryFile(suffix=".csv") as file:
+    ...     try:
+    ...         read(file.name)
+    ...     except FileError as error:
+    ...         print(str(error).removeprefix(file.name))
+     is empty: nothing is stored in it.
+    """
 
 
 class ReadingError(FileError):

@@ -99,6 +99,12 @@ def factorize(
     Solution
         Factors, objective, history, and why the run ended.
 
+    See Also
+    --------
+    explain : How a fit will be done, without doing it.
+    Factorization : The same as an estimator.
+    Solution : What is returned.
+
     Examples
     --------
     >>> import numpy as np, nonneg

@@ -27,6 +27,22 @@ def load(path: Any) -> Any:
     -------
     estimator
         Fitted, as it was saved.
+
+    See Also
+    --------
+    Checkpoint : The state of a fit that goes on.
+    NMF : Estimators have the method ``save``.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, nonneg
+    >>> X = np.random.default_rng(0).random((20, 10))
+    >>> model = nonneg.NMF(2, random_state=0).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(folder + "/fit.nonneg")
+    ...     again = nonneg.load(folder + "/fit.nonneg")
+    >>> np.array_equal(again.components_, model.components_)
+    True
     """
     return read_stored(path).estimator
 

@@ -106,6 +106,21 @@ class Model:
         Names of the factors, in order of appearance.
     rules : dict of Rule
         For every learned factor, in the order in which they are updated.
+
+    See Also
+    --------
+    factorize : Fits one.
+    Objective : An objective that is no divergence.
+    Factorization : The same as an estimator.
+
+    Examples
+    --------
+    >>> import nonneg
+    >>> model = nonneg.Model("W W.T X", constraints={"W": "orthogonal"})
+    >>> model.learned
+    ('W',)
+    >>> print(model.rules["W"])
+    W ← W ∘ [(X Xᵀ W) / (W Wᵀ X Xᵀ W)]^(1/3)
     """
 
     def __init__(

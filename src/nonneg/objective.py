@@ -133,11 +133,25 @@ class Objective:
     rules : dict of Rule
     constraints : dict of Constraint
 
+    See Also
+    --------
+    Model : Forms and divergences that are known.
+    testing.check_gradient : Checks the gradient of a model.
+
     Notes
     -----
     The free rule is W ∘ (∇⁻/∇⁺)^η (ONL Eq. 9, 18; QNMF Theorem 1), the orthogonal one W ∘ [(∇⁻ + WWᵀ∇⁺)/(∇⁺ + WWᵀ∇⁻)]^η (ONL Eq.
     12, 20; QNMF Theorem 3). ONL maximises: its ∇⁺ and ∇⁻ change places. If parts are texts, WᵀW = I is used and common words
     are cancelled (ONL Fig. 4), unless the constraint is ``Orthogonal(steps=1)``.
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> X = np.random.default_rng(0).random((12, 8))
+    >>> objective = nonneg.Objective("‖X - W H‖² + 0.1 tr(W.T W)", given={"X": X})
+    >>> solution = objective.optimize({"W": np.ones((12, 2)), "H": np.random.default_rng(1).random((2, 8))})
+    >>> str(solution.status)
+    'converged'
     """
 
     form: ClassVar[Word] = Word()

@@ -46,6 +46,10 @@ def methods(search: str = "", *, status: str | None = None) -> Methods:
     sequence of Method
         It prints itself as a table, in a notebook too.
 
+    See Also
+    --------
+    explain : How a fit will be done.
+
     Examples
     --------
     >>> from nonneg import methods

@@ -39,6 +39,19 @@ def assert_monotone(solution: Solution, rtol: float = 1e-12) -> None:
     rtol : float
         Tolerance for rounding, relative to the largest value in the history. An objective is a difference of sums, known to a few
         hundred times the dtype's epsilon of them: the default is for float64, float32 needs about 1e-4. With 0 no rise is let pass.
+
+    See Also
+    --------
+    assert_kkt : The point is stationary.
+    check_gradient : Gradients and their parts.
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> from nonneg.testing import assert_monotone
+    >>> X = np.random.default_rng(0).random((9, 8))
+    >>> solution = nonneg.factorize(X, "W H", rank=2, solver="multiplicative", check_every=1, random_state=0)
+    >>> assert_monotone(solution)
     """
     values = solution.history.objective * (-1.0 if solution.model.divergence.maximised else 1.0)
     _require(bool(np.all(np.isfinite(values))), "The objective is not finite at every check.")
@@ -69,6 +82,19 @@ def assert_kkt(model: Model, X: Any, factors: Mapping[str, Array], tol: float = 
     tol : float
         ∇ may be negative by so much of ∇⁺ + ∇⁻ at the same place; F∘∇ may differ from zero by so much of the largest entry of F
         times the largest of ∇⁺ + ∇⁻.
+
+    See Also
+    --------
+    assert_monotone : The objective never rose.
+    check_gradient : Gradients and their parts.
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> from nonneg.testing import assert_kkt
+    >>> X = np.random.default_rng(0).random((9, 2)) @ np.random.default_rng(1).random((2, 8))
+    >>> solution = nonneg.factorize(X, "W H", rank=2, tol=0, max_iter=2000, random_state=0)
+    >>> assert_kkt(solution.model, X, solution.factors, tol=1e-3)
     """
     matrices = {name: _dense(factor) for name, factor in factors.items()} | {model.data: _dense(X)}
     for name in model.learned:
@@ -115,9 +141,20 @@ def check_gradient(
         With a step of ε^(1/3), central differences are good to ε^(2/3) = 4e-11 of the sums that make up a value, of which the
         gradient by one entry is a small part.
 
+    See Also
+    --------
+    dense_gradient : The gradient it compares with.
+    assert_monotone : The objective never rose.
+
     Notes
     -----
     The derivative of the dual I-divergence, −ln(X/X̂), has no parts of one sign; for it only the difference is checked.
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> from nonneg.testing import check_gradient
+    >>> check_gradient(nonneg.Model("W W.T X", "kullback-leibler"), np.random.default_rng(0).random((5, 4)), rank=2)
     """
     if factors is None:
         generator = np.random.default_rng(random_state) if isinstance(random_state, int | None) else random_state
@@ -152,6 +189,11 @@ def divergence_value(divergence: str | float | Objective, X: Array, approximatio
     -------
     array
         One number.
+
+    See Also
+    --------
+    divergence_parts : The two parts of its derivative.
+    nonneg.divergences.get_divergence : Divergences by name or number.
 
     Examples
     --------
@@ -210,6 +252,19 @@ def divergence_parts(
     -------
     tuple of two arrays
         P and Q, each of the shape of X.
+
+    See Also
+    --------
+    divergence_value : The value.
+    dense_gradient : The gradient by a factor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg.testing import divergence_parts
+    >>> P, Q = divergence_parts("euclidean", np.array([[1.0, 2]]), np.array([[3.0, 4]]))
+    >>> P, Q
+    (array([[3., 4.]]), array([[1., 2.]]))
     """
     Y = approximation
     match get_divergence(divergence):
@@ -253,6 +308,21 @@ def dense_gradient(model: Model, factor: str, matrices: Mapping[str, np.ndarray]
     -------
     tuple of two arrays
         ∇⁺ − ∇⁻ and ∇⁺ + ∇⁻.
+
+    See Also
+    --------
+    check_gradient : Compares it with differences.
+    divergence_parts : The derivative by X̂.
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> from nonneg.testing import dense_gradient
+    >>> W, H = np.ones((2, 1)), np.ones((1, 2))
+    >>> gradient, size = dense_gradient(nonneg.Model("W H"), "W", {"X": np.eye(2), "W": W, "H": H})
+    >>> gradient
+    array([[1.],
+           [1.]])
     """
     P, Q = divergence_parts(model.divergence, matrices[model.data], _product(model.form, matrices))
     sizes = {name: np.abs(matrix) for name, matrix in matrices.items()}

@@ -42,6 +42,16 @@ def assignment_names() -> list[str]:
     -------
     list of str
         Names, in alphabetical order.
+
+    See Also
+    --------
+    load_assignment : One of them.
+
+    Examples
+    --------
+    >>> from nonneg_papers import assignment_names
+    >>> "nug12" in assignment_names()
+    True
     """
     return list(OPTIMA)
 
@@ -59,6 +69,11 @@ def load_assignment(name: str) -> Bunch:
     Bunch
         ``flows`` (n, n) between facilities, ``distances`` (n, n) between places, and ``optimum``, the least Σ_ij flows_ij
         distances_p(i)p(j) over all permutations p, which is proven; ``DESCR``.
+
+    See Also
+    --------
+    assignment_names : The names.
+    nonneg.graph.match_graphs : Finds assignments.
 
     Examples
     --------

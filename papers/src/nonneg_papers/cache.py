@@ -19,7 +19,18 @@ LARGEST_MEMBER = 2**26
 
 
 class FetchError(OSError):
-    """A file of a data set that cannot be had, or that is not what it should be."""
+    """A file of a data set that cannot be had, or that is not what it should be.
+
+    See Also
+    --------
+    load_text : Raises it, as every loader does.
+
+    Examples
+    --------
+    >>> from nonneg_papers import FetchError
+    >>> issubclass(FetchError, Exception)
+    True
+    """
 
 
 class File(NamedTuple):

@@ -24,6 +24,17 @@ def load_letter_pairs() -> Bunch:
     Bunch
         ``data`` (26, 26), counts, of the second letter (columns) after the first (rows); ``symbols``, the letters; ``sequences``,
         the words; ``feature_shape``, ``DESCR``.
+
+    See Also
+    --------
+    load_codon_pairs : Pairs of codons.
+    nonneg.QNMFHMM : A chain.
+
+    Examples
+    --------
+    >>> from nonneg_papers import load_letter_pairs
+    >>> load_letter_pairs().data.shape  # doctest: +SKIP
+    (26, 26)
     """
     path = fetch("words/corncob/corncob_lowercase.txt")
     words = list(dict.fromkeys(path.read_text(encoding="ascii").split()))  # lines end in CR LF; one word is there twice
@@ -42,6 +53,17 @@ def load_codon_pairs() -> Bunch:
     Bunch
         ``data`` (64, 64), counts, of the second codon (columns) after the first (rows); zero for the three stop codons;
         ``symbols``, the codons, in the order TCAG; ``feature_shape``, ``DESCR``.
+
+    See Also
+    --------
+    load_letter_pairs : Pairs of letters.
+    nonneg.QNMFHMM : A chain.
+
+    Examples
+    --------
+    >>> from nonneg_papers import load_codon_pairs
+    >>> load_codon_pairs().data.shape  # doctest: +SKIP
+    (64, 64)
     """
     path = fetch("genes/human_codon_pairs/Coleman_CPS.csv")
     codons = ["".join(letters) for letters in product("TCAG", repeat=3)]

@@ -32,6 +32,17 @@ def load_cbcl(version: CBCLVersion = "raw", *, subset: Literal["train", "test"] 
     -------
     Bunch
         ``data`` (n_samples, 361) in [0, 1], ``images`` (n_samples, 19, 19), ``feature_shape``, ``DESCR``.
+
+    See Also
+    --------
+    load_orl : Faces of known people.
+    nonneg.datasets.make_faces : Drawn faces, without a download.
+
+    Examples
+    --------
+    >>> from nonneg_papers import load_cbcl
+    >>> load_cbcl().data.shape  # doctest: +SKIP
+    (2429, 361)
     """
     _check_choice("version", version, get_args(CBCLVersion))
     _check_choice("subset", subset, ("train", "test"))
@@ -66,6 +77,16 @@ def load_feret() -> Bunch:
     -------
     Bunch
         ``data`` (2409, 1024) in [0, 1], ``images`` (2409, 32, 32), ``feature_shape``, ``DESCR``.
+
+    See Also
+    --------
+    load_cbcl : Smaller faces.
+
+    Examples
+    --------
+    >>> from nonneg_papers import load_feret
+    >>> load_feret().data.shape  # doctest: +SKIP
+    (2409, 1024)
     """
     greys = read_rdata(fetch("faces/feret/faces.rda"))["faces"]
     return make_pictures(_by_columns(greys / 255, (32, 32)), DESCR=FERET)
@@ -78,6 +99,17 @@ def load_olivetti() -> Bunch:
     -------
     Bunch
         ``data`` (400, 4096) in [0, 1], ``images`` (400, 64, 64), ``target`` (400,) from 0 to 39, ``feature_shape``, ``DESCR``.
+
+    See Also
+    --------
+    load_orl : The same people, at another size.
+    nonneg.datasets.make_faces : Drawn faces, without a download.
+
+    Examples
+    --------
+    >>> from nonneg_papers import load_olivetti
+    >>> load_olivetti().data.shape  # doctest: +SKIP
+    (400, 4096)
     """
     greys = read_mat(fetch("faces/olivetti/olivettifaces.mat"))["faces"].T
     return make_pictures(_by_columns(greys / 255, (64, 64)), DESCR=OLIVETTI, target=np.repeat(np.arange(40), 10))
@@ -96,6 +128,16 @@ def load_orl(size: Literal["112x92", "32x32"] = "112x92") -> Bunch:
     Bunch
         ``data`` (400, 10304 or 1024) in [0, 1], ``images`` (400, height, width), ``target`` (400,) from 0 to 39, ``feature_shape``,
         ``DESCR``.
+
+    See Also
+    --------
+    load_olivetti : The same people, at another size.
+
+    Examples
+    --------
+    >>> from nonneg_papers import load_orl
+    >>> load_orl().data.shape  # doctest: +SKIP
+    (400, 10304)
     """
     _check_choice("size", size, ("112x92", "32x32"))
     if size == "32x32":
@@ -117,6 +159,16 @@ def load_yale() -> Bunch:
     -------
     Bunch
         ``data`` (165, 1024) in [0, 1], ``images`` (165, 32, 32), ``target`` (165,) from 0 to 14, ``feature_shape``, ``DESCR``.
+
+    See Also
+    --------
+    load_pie : More people.
+
+    Examples
+    --------
+    >>> from nonneg_papers import load_yale
+    >>> load_yale().data.shape  # doctest: +SKIP
+    (165, 1024)
     """
     return _labelled("faces/yale_32x32/Yale_32x32.mat", "fea", YALE)
 
@@ -128,6 +180,16 @@ def load_pie() -> Bunch:
     -------
     Bunch
         ``data`` (2856, 1024) in [0, 1], ``images`` (2856, 32, 32), ``target`` (2856,) from 0 to 67, ``feature_shape``, ``DESCR``.
+
+    See Also
+    --------
+    load_yale : Fewer people.
+
+    Examples
+    --------
+    >>> from nonneg_papers import load_pie
+    >>> load_pie().data.shape  # doctest: +SKIP
+    (2856, 1024)
     """
     return _labelled("faces/pie_pose27/PIE_pose27.mat", "fea", PIE)
 
@@ -144,6 +206,16 @@ def load_swimmer(size: Literal["32x32", "9x14"] = "32x32") -> Bunch:
     -------
     Bunch
         ``data`` (256, 1024 or 126) of zeros and ones, ``images`` (256, height, width), ``feature_shape``, ``DESCR``.
+
+    See Also
+    --------
+    nonneg.datasets.make_parts : Drawn parts, without a download.
+
+    Examples
+    --------
+    >>> from nonneg_papers import load_swimmer
+    >>> load_swimmer().data.shape  # doctest: +SKIP
+    (256, 1024)
     """
     _check_choice("size", size, ("32x32", "9x14"))
     if size == "32x32":
@@ -163,6 +235,17 @@ def load_opnmf_reference() -> Bunch:
         ``data`` (400, 4096) in [0, 1] and ``images`` (400, 64, 64); ``init_W`` (400, 6), from which ``W_matlab``, ``H_matlab``,
         ``W_R`` and ``H_R`` were reached: data ≈ W H with H = Wᵀ data. Another run of the R code, on ``data.T``: from
         ``init_W_pixels`` (4096, 6) to ``W_pixels`` and ``H_pixels`` in ``n_iter_pixels`` iterations. ``feature_shape``, ``DESCR``.
+
+    See Also
+    --------
+    load_olivetti : The same pictures.
+    nonneg.OPNMF : The estimator.
+
+    Examples
+    --------
+    >>> from nonneg_papers import load_opnmf_reference
+    >>> load_opnmf_reference().data.shape  # doctest: +SKIP
+    (400, 4096)
     """
     given, matlab, r, pixels = (
         read_mat(fetch(f"faces/opnmf_ref/{name}.mat")) for name in ("faces_data", "opnmf6_matlab", "opnmf6_R", "faces_op6")

@@ -44,6 +44,16 @@ def graph_names(role: Literal["partitioning", "matching"] | None = None) -> list
     -------
     list of str
         Names for `load_graph`; "strike", "korea1" and "korea2", as graphs for matching, are "Strike", "Korea1" and "Korea2".
+
+    See Also
+    --------
+    load_graph : One of them.
+
+    Examples
+    --------
+    >>> from nonneg_papers import graph_names
+    >>> "PolBlogs" in graph_names("partitioning")
+    True
     """
     if role not in (None, "partitioning", "matching"):
         raise ValueError(f"role={role!r} is not known; it can be 'partitioning', 'matching', None.")
@@ -73,6 +83,11 @@ def load_graph(name: str, *, largest_component: bool = False, drop_isolated: boo
         csr_array: who has what, with ``feature_names``; ``adjacency`` is ``data @ data.T`` without the diagonal. If vertices are
         left out, features that none of the others has are, too; the classes remain numbered as they were. "Journals" has
         ``readers`` (n,), "DutchElite" has ``task`` (n,) and ``domain`` (n,), "A99m" has ``sex`` (n,).
+
+    See Also
+    --------
+    graph_names : The names.
+    nonneg.graph.read_graph : Graphs from files.
 
     Examples
     --------

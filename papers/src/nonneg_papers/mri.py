@@ -25,6 +25,17 @@ def load_mni152() -> Bunch:
     Bunch
         ``data`` (3, n_voxels) in [0, 1], the voxels of the brain; ``sample_names``; ``mask`` of shape ``feature_shape``, where
         these voxels are; ``images`` (3, 197, 233, 189) of uint8, with ``data == images[:, mask] / 255``; ``affine``, ``DESCR``.
+
+    See Also
+    --------
+    load_ixi : Scans of ten people.
+    nonneg.neuro.OPNMFParcellation : Parcellations of scans.
+
+    Examples
+    --------
+    >>> from nonneg_papers import load_mni152
+    >>> load_mni152().images.shape  # doctest: +SKIP
+    (3, 197, 233, 189)
     """
     names = ("t1", "gm", "wm")
     volumes = [read_nifti(fetch(f"mri/mni152/mni_icbm152_{name}_tal_nlin_sym_09a_converted.nii.gz")) for name in names]
@@ -55,6 +66,17 @@ def load_ixi(regions: Literal["single", "all"] = "single") -> Bunch:
         ``data`` (10, 145 or 260), volumes in mm³; ``feature_names``, the numbers of the regions; ``target``, the ages; ``sex``;
         ``sample_names``; ``images`` (10, 90, 120, 120) of float32, the T1 scans at 2 mm; ``labels``, of the same shape, the number
         of each voxel's region; ``affines`` (10, 4, 4); ``feature_shape``, ``DESCR``.
+
+    See Also
+    --------
+    load_mni152 : A template.
+    nonneg.neuro.OPNMFParcellation : Parcellations of scans.
+
+    Examples
+    --------
+    >>> from nonneg_papers import load_ixi
+    >>> load_ixi().data.shape  # doctest: +SKIP
+    (10, 145)
     """
     if regions not in ("single", "all"):
         raise ValueError(f"regions={regions!r} is not known; it can be 'single', 'all'.")

@@ -45,6 +45,16 @@ def text_names() -> list[str]:
     -------
     list of str
         Names for `load_text`.
+
+    See Also
+    --------
+    load_text : One of them.
+
+    Examples
+    --------
+    >>> from nonneg_papers import text_names
+    >>> "med" in text_names()
+    True
     """
     return list(_TEXTS)
 
@@ -89,6 +99,10 @@ def load_text(
         known. Where the files divide the documents into those to learn from and those to test with, ``train`` (n_documents,),
         True for the former. Documents are in the order of the files. A whole set may have terms that no document has; if
         documents are left out, such terms are, too.
+
+    See Also
+    --------
+    text_names : The names.
 
     Examples
     --------

@@ -21,6 +21,19 @@ class Gram:
     checked : bool, default=True
         Refuse a matrix that cannot be X Xᵀ. Unchecked similarities, as of a graph, can be used too: the rule, and its proof, need
         no more than entries ≥ 0; the objective is then no longer a distance, and may be negative.
+
+    See Also
+    --------
+    KernelPNMF : An estimator of kernels.
+    Observed : Data known by their entries alone.
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> X = np.kron(np.eye(3), np.ones((4, 5)))
+    >>> solution = nonneg.factorize(nonneg.Gram(X @ X.T), "W W.T X", rank=3, random_state=0)
+    >>> solution.factors["W"].argmax(axis=1)
+    array([1, 1, 1, 1, 2, 2, 2, 2, 0, 0, 0, 0])
     """
 
     def __init__(self, kernel: Any, *, checked: bool = True) -> None:
@@ -47,6 +60,11 @@ class Observed:
     ----------
     values : sparse array of shape (m, n)
         The known entries; the pattern of stored entries says which are known.
+
+    See Also
+    --------
+    NMFImputer : Fills in missing values.
+    Gram : Data known by their products alone.
 
     Examples
     --------

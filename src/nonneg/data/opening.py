@@ -49,6 +49,11 @@ def open_data(
     Data
         To be given in place of X.
 
+    See Also
+    --------
+    files.read : A file with names of rows and columns.
+    Observed : Ratings, of which most are unknown.
+
     Examples
     --------
     >>> import numpy as np, tempfile, pathlib, nonneg

@@ -51,6 +51,11 @@ def make_hidden_chain(
         ``emissionprob`` (n_states, n_symbols), ``transmat`` (n_states, n_states), ``startprob``, its stationary distribution, and
         ``pairs``, the probabilities of pairs that follow from them; ``symbols``, ``feature_shape``, ``DESCR``.
 
+    See Also
+    --------
+    nonneg.QNMFHMM : Finds the chain.
+    nonneg.hmm.pair_counts : Pairs of a sequence.
+
     Examples
     --------
     >>> from nonneg.datasets import make_hidden_chain

@@ -18,6 +18,10 @@ def load_digits() -> Bunch:
     Bunch
         ``data`` (1797, 64) from 0 to 16, ``images`` (1797, 8, 8), ``target`` (1797,), the digits; ``feature_shape``, ``DESCR``.
 
+    See Also
+    --------
+    make_faces : Images whose parts are known.
+
     Examples
     --------
     >>> from nonneg.datasets import load_digits

@@ -35,6 +35,11 @@ def make_faces(n_samples: int = 400, *, noise: float = 0.1, random_state: Random
         ``data`` (n_samples, 1920); ``images`` (n_samples, 48, 40), 0 is black; ``parts`` (12, 1920) and ``part_names``; ``codes``
         (n_samples, 12), with data ≈ codes @ parts; ``feature_shape``, ``DESCR``.
 
+    See Also
+    --------
+    make_parts : Parts without pictures.
+    load_digits : Images of handwriting.
+
     Examples
     --------
     >>> from nonneg.datasets import make_faces

@@ -28,6 +28,11 @@ def load_karate() -> Bunch:
         ``adjacency`` (34, 34), a csr_array of zeros and ones, symmetric; ``names`` (34,), numbers from 1; ``target`` (34,), the
         side, and ``target_names``; ``DESCR``.
 
+    See Also
+    --------
+    nonneg.graph.GraphClustering : Finds the two sides.
+    nonneg.graph.read_graph : Graphs from files.
+
     Examples
     --------
     >>> from nonneg.datasets import load_karate

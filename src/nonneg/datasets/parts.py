@@ -39,6 +39,11 @@ def make_parts(
         n_parts), with data ≈ codes @ parts; ``target`` (n_samples,), the largest part of each sample; ``labels`` (n_features,), the
         part of each feature; ``feature_shape``, ``DESCR``.
 
+    See Also
+    --------
+    make_faces : Parts of pictures.
+    nonneg.selection.match_components : Compares found parts with drawn ones.
+
     Examples
     --------
     >>> from nonneg.datasets import make_parts

@@ -69,7 +69,22 @@ from .validation import check_features, check_width, read_codes, read_non_negati
 
 
 class Orthogonality(NamedTuple):
-    """How orthogonal a factor is, by the two measures of the papers."""
+    """How orthogonal a factor is, by the two measures of the papers.
+
+    See Also
+    --------
+    nonneg.metrics.orthogonality : The first measure.
+    nonneg.metrics.orthogonality_error : The second measure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import OPNMF
+    >>> X = np.kron(np.eye(3), np.ones((4, 5)))
+    >>> measured = OPNMF(3, random_state=0).fit(X).orthogonality_["W"]
+    >>> round(measured.rho, 3), bool(measured.error < 1e-3)
+    (1.0, True)
+    """
 
     rho: float
     """1 − the mean cosine between two components: NNP Eq. 65, 1 is best."""

@@ -56,6 +56,12 @@ class ProjectiveClustering(ClusterMixin, Factorizer):
     components_ : array of shape (n_clusters, n_features)
         WᵀX: the centroids in the scale in which W WᵀX approximates X.
 
+    See Also
+    --------
+    KernelPNMF : With kernels.
+    nonneg.graph.GraphClustering : Vertices of a graph.
+    nonneg.metrics.purity : Compares clusters with classes.
+
     Notes
     -----
     PNMF §5. The rules are those of `PNMF` for the transpose of X. `labels_` are the largest entries of the rows of W.

@@ -94,6 +94,12 @@ class BiQNMF(_TwoWay):
     factors_ : dict of arrays
         "L" (n_samples, k) and "R" (n_features, l).
 
+    See Also
+    --------
+    BiORNM3F : Co-clusters with three factors.
+    ProjectiveClustering : Clusters of samples alone.
+    nonneg.coclusters.block_means : Means of blocks.
+
     Notes
     -----
     QNMF §5.2. From random starts the objective is on a plateau for thousands of iterations; the default start, from clusters of
@@ -165,6 +171,12 @@ class BiORNM3F(OrthogonalCoclusters, _TwoWay):
         S Rᵀ: the centroids of the clusters of samples.
     factors_ : dict of arrays
         "L" (n_samples, k), "S" (k, l) and "R" (n_features, l).
+
+    See Also
+    --------
+    BiQNMF : Both sides by one projection each, without weights between.
+    ONMTF : Three orthogonal factors.
+    nonneg.coclusters.block_means : Means of blocks.
 
     Notes
     -----

@@ -62,6 +62,18 @@ def encode(
     -------
     array of shape (n_samples, n_components)
         One row of codes for each sample.
+
+    See Also
+    --------
+    nonneg.NMF : Estimators have it as ``transform``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg.divergences import get_divergence
+    >>> from nonneg.estimators.encoding import encode
+    >>> encode(np.array([[2.0, 2, 3]]), np.array([[1.0, 1, 0], [0, 0, 1]]), get_divergence("euclidean")).round(4)
+    array([[2., 3.]])
     """
     if isinstance(X, Data):
         X = in_memory(X)

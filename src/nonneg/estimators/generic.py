@@ -67,6 +67,11 @@ class Factorization(Factorizer):
         The factor after the codes in the form: the product of a code with it is a sample. Those of a product of two factors
         without constraints, as ``W H``, have length one.
 
+    See Also
+    --------
+    nonneg.factorize : The same as a function.
+    nonneg.Model : Form, divergence and constraints.
+
     Notes
     -----
     The rules are derived from the form: ``print(Factorization(...).model)`` shows them, with their equation numbers.

@@ -102,6 +102,11 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEs
     feature_names_in_ : array of shape (n_features_in_,)
         Only if X has feature names that are all strings.
 
+    See Also
+    --------
+    NMF : Takes missing values by ``missing="ignore"``.
+    Observed : Sparse data whose absent entries are unknown.
+
     Notes
     -----
     A sample of which nothing is known becomes the means of the features; with an `estimator` of one's own it is that which decides.

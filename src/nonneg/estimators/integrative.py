@@ -71,6 +71,12 @@ class IntegrativeNMF(NMF):
     component_groups_ : array of shape (n_components_,)
         The place in `groups_` of the group that each component belongs to; -1 of shared ones.
 
+    See Also
+    --------
+    ConsensusNMF : One data set, many runs.
+    nonneg.selection.meta_components : Components that several fits share.
+    nonneg.cells.integrative_nmf : The same on AnnData.
+
     References
     ----------
     Z. Yang, G. Michailidis. A non-negative matrix factorization method for detecting modules in heterogeneous omics multi-modal

@@ -34,7 +34,7 @@ def neighbour_walks(X: Any, fitted: Any = None) -> np.ndarray:
     """Walks of four steps in the graph of nearest neighbours: S⁴ with S = D^(-½) A D^(-½), which is positive semi-definite.
 
     S itself is too sparse for W Wᵀ: most samples of a cluster have no edge to each other. Walks of two steps find fewer clusters of
-    unequal sizes, and walks of sixteen no more (docs/evidence/graphs.md).
+    unequal sizes, and walks of sixteen no more (https://nonneg.github.io/nonneg/evidence/graphs.html).
 
     Parameters
     ----------

@@ -72,6 +72,13 @@ class NMF(Coclusters, MiniBatches, Factorizer):
         scale of each component, and codes take it up. Components of zeros stay so; with penalties, with `fixed_components`, and
         with factors that are given and ``max_iter=0``, all are as they are.
 
+    See Also
+    --------
+    OPNMF : Parts that hardly overlap.
+    ConsensusNMF : Components that many runs agree on.
+    NonnegativeSparseCoding : A penalty on codes.
+    nonneg.selection.rank_scan : Chooses the number of components.
+
     Notes
     -----
     With the Euclidean distance and ``solver="multiplicative"`` or ``"paper"`` the rule is that of Lee and Seung, W ∘ XHᵀ/(WHHᵀ) and
@@ -177,6 +184,11 @@ class NonnegativeSparseCoding(Factorizer):
     alpha : float, default=0.1
         The penalty on a unit of code. It has the scale of X: one that makes codes sparse for pixels from 0 to 255
         empties them for pixels from 0 to 1.
+
+    See Also
+    --------
+    NMF : Without a penalty.
+    nonneg.constraints.Sparse : The penalty.
 
     Notes
     -----

@@ -92,6 +92,11 @@ class ONMF(Factorizer):
         The minimised objective: ``print(model_)`` shows it and its multiplicative rules. H is
         fixed in it if the fit of the codes came last: to components of the Euclidean distance, or of `OPNMF`.
 
+    See Also
+    --------
+    OPNMF : Orthogonal components and a projection.
+    NMF : Without orthogonality.
+
     Notes
     -----
     ONL Eq. 28, transposed: H ∘ WᵀX/(WᵀXHᵀH), W ∘ XHᵀ/(WHHᵀ). H is kept at spectral norm one. Other divergences: QNMF Theorem 3.

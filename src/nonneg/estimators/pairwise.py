@@ -237,6 +237,11 @@ class SymmetricNMF(_Pairwise):
     labels_ : array of shape (n_samples,)
         The cluster that has most of each item: the largest entry of its row of V, see the notes.
 
+    See Also
+    --------
+    KernelPNMF : Projection in the space of a kernel.
+    nonneg.graph.GraphClustering : Vertices of a graph.
+
     Notes
     -----
     QNMF §3.1, the form W Wᵀ: W ∘ [XW/(WWᵀW)]^(1/4) for the Euclidean distance.
@@ -351,6 +356,12 @@ class KernelPNMF(_Pairwise):
         The component that has most of each item: the largest entry of its row of W.
     reconstruction_err_ : float
         √(2 D) with D the objective: ‖Φᵀ − W WᵀΦᵀ‖. NaN if D is negative: the kernel is indefinite, and there is no Φ.
+
+    See Also
+    --------
+    OPNMF : Projection in the space of X.
+    SymmetricNMF : Similarities as F Fᵀ.
+    ProjectiveClustering : Clusters of samples.
 
     Notes
     -----

@@ -62,6 +62,12 @@ class PNMF(OnlineMixin, Factorizer):
     sizes_ : array of shape (n_components,)
         How many features each component has, by `labels_`.
 
+    See Also
+    --------
+    OPNMF : Components that are orthogonal.
+    KernelPNMF : Samples given by similarities.
+    NMF : The lower error, components that overlap.
+
     Notes
     -----
     In the papers X is transposed, X ≈ W WᵀX. Euclidean: W ∘ 2KW/(WWᵀKW + KWWᵀW), K the products of features; PNMF Eq. 20, NNP Eq.
@@ -185,6 +191,13 @@ class OPNMF(PNMF):
     orthogonality_ : dict of Orthogonality
         For each orthogonal factor, how orthogonal it came out: ``rho`` (NNP Eq. 65, 1 is best) and ``error``
         (PNMF Eq. 38, 0 is best).
+
+    See Also
+    --------
+    PNMF : Without orthogonality as a condition.
+    NMF : The lower error, components that overlap.
+    nonneg.neuro.OPNMFParcellation : Of brain images.
+    nonneg.selection.rank_scan : Chooses the number of components.
 
     Notes
     -----

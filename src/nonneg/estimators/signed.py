@@ -67,6 +67,11 @@ class SemiNMF(_Signed):
     components_ : array of shape (n_components, n_features)
         Components, one in each row, of either sign.
 
+    See Also
+    --------
+    ConvexNMF : Components that are means of samples.
+    NMF : Data without negative entries.
+
     Notes
     -----
     H solves WᵀW H = WᵀX, and W ← W ∘ √[((XHᵀ)⁺ + W(HHᵀ)⁻) / ((XHᵀ)⁻ + W(HHᵀ)⁺)] (Ding, Li and Jordan 2010, the Semi-NMF of QNMF §2;
@@ -120,6 +125,11 @@ class ConvexNMF(_Signed):
     ----------
     components_ : array of shape (n_components, n_features)
         W X, the components, one in each row, of the sign of X.
+
+    See Also
+    --------
+    SemiNMF : Components of either sign that need not be means of samples.
+    ProjectiveClustering : Clusters of samples by a projection.
 
     Notes
     -----

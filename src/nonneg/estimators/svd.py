@@ -56,6 +56,11 @@ class TruncatedNonnegativeSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     feature_names_in_ : array of shape (n_features_in_,)
         Only if X has feature names that are all strings.
 
+    See Also
+    --------
+    NMF : Factors without negative entries.
+    OPNMF : Orthogonal parts without negative entries.
+
     Notes
     -----
     PNMF §2, Eq. 3. It approximates X and gives no basis: `transform` and `inverse_transform` lead to X̂ and back, and that is all.

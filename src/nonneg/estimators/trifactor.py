@@ -62,6 +62,11 @@ class NMTF(Coclusters, Factorizer):
     factors_ : dict of arrays
         "W" (n_samples, k), groups of samples; "S" (k, l); "H" (l, n_features), groups of features.
 
+    See Also
+    --------
+    ONMTF : The outer factors orthogonal.
+    BiQNMF : Samples and features clustered together.
+
     Notes
     -----
     FONT §2; the rules are those of the engine for the form W S H, for the Euclidean distance W ∘ XHᵀSᵀ/(WSHHᵀSᵀ) and so on.
@@ -142,6 +147,11 @@ class ONMTF(OrthogonalCoclusters, NMTF):
         For each orthogonal factor, how orthogonal it came out: ``rho`` (NNP Eq. 65, 1 is best) and ``error``
         (PNMF Eq. 38, 0 is best).
 
+    See Also
+    --------
+    NMTF : Without orthogonality.
+    BiORNM3F : Co-clusters that are relations.
+
     Notes
     -----
     FONT Eq. 11, 12 and 7 (its misprints corrected; after Ding et al. 2006): W ∘ XHᵀSᵀ/(WWᵀXHᵀSᵀ), H ∘ SᵀWᵀX/(SᵀWᵀXHᵀH), S ∘
@@ -206,6 +216,11 @@ class FONT(ONMTF):
         the rule with the exponent that the theory proves; "adaptive" increases it while the objective falls;
         "coordinate" takes exact steps in one entry after the other; "quasi-newton" learns from its last steps
         (L-BFGS); or an object of `nonneg.solvers`.
+
+    See Also
+    --------
+    ONMTF : Three factors, the outer two orthogonal.
+    NMTF : Three factors without a constraint.
 
     Notes
     -----

@@ -1,7 +1,7 @@
 """Hidden Markov chains from pairs of neighbours: X_ij = P(x_t = i, x_{t+1} = j) ≈ W Y Wᵀ (QNMF §5.3).
 
-W holds the emissions, P(symbol | state), and Y the joint probabilities of two states in a row. docs/evidence/chains.md says how
-much pairs tell about a chain.
+W holds the emissions, P(symbol | state), and Y the joint probabilities of two states in a row.
+How much pairs tell about a chain: https://nonneg.github.io/nonneg/evidence/chains.html.
 """
 
 from ._chain import HiddenChain as HiddenChain

@@ -173,7 +173,7 @@ class HiddenChain(Shareable, BaseEstimator, ABC):
         """The logarithm of the probability of sequences, all together; −∞ if one cannot be.
 
         Chains with the same pairs may have other probabilities for three symbols and more, between which `fit_pairs` cannot tell:
-        the score of its chain compares models of pairs. See docs/evidence/chains.md.
+        the score of its chain compares models of pairs. See https://nonneg.github.io/nonneg/evidence/chains.html.
 
         Parameters
         ----------

@@ -49,6 +49,11 @@ class NNMFHMM(HiddenChain):
     constraint_errors_ : dict of float
         Σₖ|1 − Σᵢ W_ik| and |1 − ΣY| of the last step before normalising.
 
+    See Also
+    --------
+    QNMFHMM : Fitted to the joint probability of pairs.
+    hmm.pair_counts : Pairs of a sequence.
+
     Notes
     -----
     QNMF §5.3, after Lakshminarayanan and Raich 2010. It has a loop of its own: its steps are pseudo-inverses with negative entries

@@ -106,6 +106,12 @@ class QNMFHMM(HiddenChain):
     log_likelihoods_ : array
         Of the sequences, at the start of Baum–Welch and after each cycle of two or three passes; empty without it.
 
+    See Also
+    --------
+    NNMFHMM : Fitted to the conditional probability of pairs.
+    hmm.pair_counts : Pairs of a sequence.
+    plot.transitions : Draws the states.
+
     Notes
     -----
     QNMF §5.3. Its ∇⁺ of W is printed as W Y Wᵀ W Yᵀ + W Yᵀ W Y, in which the sizes do not fit: the last term is W Yᵀ Wᵀ W Y. Sums

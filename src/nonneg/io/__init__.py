@@ -90,7 +90,7 @@ def read(
     in_blocks: bool = False,
     parts: int = 0,
 ) -> Table:
-    """Read a file of any kind.
+    r"""Read a file of any kind.
 
     Parameters
     ----------
@@ -116,6 +116,27 @@ def read(
     -------
     Table
         Values and, if the file has them, names and layout.
+
+    See Also
+    --------
+    write : Writes a table.
+    nonneg.open_data : Arrays too large for memory.
+    nonneg.graph.read_graph : Graphs.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from nonneg.files import read
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "trees.csv")
+    ...     size = path.write_text("plot,oak,ash\nnorth,3,1\nsouth,0,2\n")
+    ...     table = read(path)
+    >>> table.values
+    array([[3., 1.],
+           [0., 2.]])
+    >>> table.samples.tolist(), table.features.tolist()
+    (['north', 'south'], ['oak', 'ash'])
     """
     several = [Path(one) for one in path] if isinstance(path, list | tuple) else None
     if several is not None and len(several) != 1:
@@ -187,6 +208,24 @@ def write(table: Any, path: Path_) -> None:
         Values, with or without names.
     path : path
         The file; its ending names the kind.
+
+    See Also
+    --------
+    read : Reads a file of any kind.
+    Table : Numbers with names.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np
+    >>> from pathlib import Path
+    >>> from nonneg.files import Table, write
+    >>> table = Table(np.array([[3.0, 1], [0, 2]]), features=np.array(["oak", "ash"]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(table, folder + "/trees.csv")
+    ...     print(Path(folder, "trees.csv").read_text())
+    oak,ash
+    3.0,1.0
+    0.0,2.0
     """
     table = table if isinstance(table, Table) else Table(table)
     path = Path(path)
@@ -207,6 +246,17 @@ def kind_to_write(path: Path_) -> Kind:
     -------
     Kind
         One of the kinds of file that can be written.
+
+    See Also
+    --------
+    kind_of : By the content of a file that is there.
+    write : Writes a table.
+
+    Examples
+    --------
+    >>> from nonneg.files import kind_to_write
+    >>> kind_to_write("parts.csv").name
+    'a table of text'
     """
     name = Path(path).name.lower()
     for kind in KINDS:
@@ -230,6 +280,20 @@ def kind_of(path: Path_, *, graph: bool = False) -> Kind:
     -------
     Kind
         One of the kinds of file that can be read.
+
+    See Also
+    --------
+    kind_to_write : By the name alone.
+    read : Reads a file of any kind.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np
+    >>> from nonneg.files import kind_of, write
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(np.eye(3), folder + "/x.npy")
+    ...     print(kind_of(folder + "/x.npy").name)
+    a NumPy array
     """
     source = Source(Path(path))
     source.refuse_useless()

@@ -26,6 +26,23 @@ def written_whole(path: Any) -> Iterator[Path]:
     ------
     Path
         A new file beside the old one.
+
+    See Also
+    --------
+    write : Writes a table so.
+    check_writable : Asks before long work.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from nonneg.files import written_whole
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "notes.txt")
+    ...     with written_whole(path) as new:
+    ...         size = new.write_text("complete")
+    ...     print(path.read_text())
+    complete
     """
     path = Path(os.path.realpath(path))
     check_writable(path)
@@ -103,6 +120,20 @@ def check_writable(path: Any) -> None:
     ----------
     path : str or path
         The file; it is not touched.
+
+    See Also
+    --------
+    write : Writes a table.
+    written_whole : Replaces a file once it is complete.
+
+    Examples
+    --------
+    >>> from nonneg.files import check_writable
+    >>> try:
+    ...     check_writable("/no/such/folder/parts.csv")
+    ... except OSError as error:
+    ...     print("cannot be written")
+    cannot be written
     """
     path = Path(os.path.realpath(path))
     if path.is_dir():

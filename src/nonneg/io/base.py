@@ -71,6 +71,22 @@ class Source:
     ----------
     path : path
         The file; its first bytes are read when they are asked for.
+
+    See Also
+    --------
+    Kind : Recognises sources.
+    read : Reads a file of any kind.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from nonneg.files import Source
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "x.csv")
+    ...     size = path.write_text("a,b")
+    ...     print(Source(path).head)
+    b'a,b'
     """
 
     path: Path
@@ -153,7 +169,20 @@ def _unzipped(source: Source, inside: gzip.GzipFile, most: int) -> bytes:
 
 
 class Kind(ABC):
-    """A kind of file. A subclass says how such files begin or end, and how they are read and written."""
+    """A kind of file. A subclass says how such files begin or end, and how they are read and written.
+
+    See Also
+    --------
+    kind_of : The kind of a file.
+    Source : A file and its first bytes.
+    Table : What is read.
+
+    Examples
+    --------
+    >>> from nonneg.files import Kind, kind_to_write
+    >>> isinstance(kind_to_write("parts.csv"), Kind)
+    True
+    """
 
     name: ClassVar[str]
     """Its name in messages."""

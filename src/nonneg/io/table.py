@@ -30,6 +30,18 @@ class Layout:
         From voxels to millimetres.
     header : array of uint8, optional
         Of brain images: the header to write maps with, in bytes.
+
+    See Also
+    --------
+    Table : Has one, if its features lie in a picture.
+    nonneg.plot.components : Draws components by it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg.files import Layout
+    >>> Layout((2, 3), np.array([[True, True, False], [True, True, True]])).mask.sum()
+    np.int64(5)
     """
 
     shape: tuple[int, ...]
@@ -127,6 +139,20 @@ class Table:
     is_graph : bool
     each : str
         What one sample is, "subject"; text has it above the names of samples.
+
+    See Also
+    --------
+    read : Reads one from a file.
+    write : Writes one to a file.
+    Layout : Positions of features in a picture.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg.files import Table
+    >>> table = Table(np.eye(2), features=np.array(["oak", "ash"]))
+    >>> table.features.tolist()
+    ['oak', 'ash']
     """
 
     values: Any

@@ -109,6 +109,11 @@ def basis_entropy(W: Any) -> float:
     float
         In nats, at most ln m.
 
+    See Also
+    --------
+    sparseness : Hoyer's measure.
+    orthogonality : How much components overlap.
+
     Notes
     -----
     The values that PNMF prints for its 361 pixels, 7.4 to 54.5, cannot come from this formula, which is at most ln 361 = 5.9.
@@ -143,6 +148,11 @@ def sparseness(W: Any) -> float:
     -------
     float
         Between 0 and 1, the sparsest.
+
+    See Also
+    --------
+    basis_entropy : The entropy of components.
+    orthogonality : How much components overlap.
 
     References
     ----------
@@ -181,6 +191,11 @@ def stochastic_error(W: Any, axis: Literal["columns", "rows", "matrix"] = "colum
     -------
     float
         At least 0, the best.
+
+    See Also
+    --------
+    orthogonality_error : The same of orthogonality.
+    nonneg.constraints.Stochastic : The constraint it measures.
 
     Examples
     --------

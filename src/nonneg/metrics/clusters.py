@@ -26,6 +26,11 @@ def purity(labels_true: Any, labels_pred: Any) -> float:
     float
         At most 1, the best.
 
+    See Also
+    --------
+    clustering_accuracy : Each cluster matched to one class.
+    normalized_entropy : How mixed clusters are.
+
     Notes
     -----
     It never falls when a cluster is split, so it compares only clusterings with equally many clusters.
@@ -57,6 +62,11 @@ def clustering_entropy(labels_true: Any, labels_pred: Any) -> float:
     -------
     float
         In nats; 0 is the best.
+
+    See Also
+    --------
+    normalized_entropy : The same between 0 and 1.
+    purity : The share of the largest class of each cluster.
 
     Notes
     -----
@@ -91,6 +101,11 @@ def normalized_entropy(labels_true: Any, labels_pred: Any) -> float:
     float
         Between 0, the best, and 1.
 
+    See Also
+    --------
+    clustering_entropy : The same in nats.
+    purity : The share of the largest class of each cluster.
+
     Notes
     -----
     The m of the printed log₂ m is c, the number of classes, and its n_i^i is n_i^j.
@@ -123,6 +138,11 @@ def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
     -------
     float
         At most 1, the best.
+
+    See Also
+    --------
+    purity : Without matching clusters to classes.
+    normalized_entropy : How mixed clusters are.
 
     Examples
     --------

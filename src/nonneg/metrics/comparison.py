@@ -31,6 +31,10 @@ def equal_error_rate(y_true: Any, score: Any) -> float:
     float
         Between 0, the best, and 1.
 
+    See Also
+    --------
+    nonneg.NonnegativeLDA : Gives scores.
+
     Notes
     -----
     A sample has finitely many thresholds, and the two rates may be equal at none. Between thresholds the rates are taken as
@@ -78,6 +82,10 @@ def edge_error(A: Any, B: Any, permutation: Any) -> int:
     int
         Number of differing entries; 0 is the best.
 
+    See Also
+    --------
+    nonneg.graph.match_graphs : Finds the permutation.
+
     Examples
     --------
     The path 0–1–2 is the path 1–0–2 with its first two vertices exchanged:
@@ -117,6 +125,10 @@ def relative_error(X: Any, approximation: Any, *, missing: str = "raise") -> flo
     -------
     float
         At least 0, the best.
+
+    See Also
+    --------
+    nonneg.Solution : Its `reconstruct` gives an approximation.
 
     Examples
     --------

@@ -47,6 +47,11 @@ def compare_atlases(a: Any, b: Any, *, resample: bool = False) -> AtlasCompariso
     AtlasComparison
         Dice coefficients of matched parts, and the adjusted Rand index.
 
+    See Also
+    --------
+    OPNMFParcellation : Makes one.
+    nonneg.selection.atlas : A partition from components.
+
     Examples
     --------
     >>> from nonneg.neuro import compare_atlases

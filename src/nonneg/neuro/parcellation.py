@@ -120,6 +120,11 @@ class OPNMFParcellation(TransformerMixin, BaseEstimator):
     n_elements_ : int
         Number of components, as nilearn calls it.
 
+    See Also
+    --------
+    compare_atlases : Compares two parcellations.
+    nonneg.OPNMF : The factorization.
+
     Examples
     --------
     >>> import nibabel, numpy as np

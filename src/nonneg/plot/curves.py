@@ -27,6 +27,19 @@ def convergence(model: Any, *, by: str = "seconds", ax: Any = None) -> Any:
     -------
     Axes or array of Axes
         What was drawn into.
+
+    See Also
+    --------
+    nonneg.reporting.print_progress : The same as text.
+    nonneg.Solution : Has the history.
+
+    Examples
+    --------
+    >>> from nonneg import NMF, plot
+    >>> from nonneg.datasets import make_parts
+    >>> model = NMF(3, random_state=0).fit(make_parts(60, 20, 3).data)
+    >>> plot.convergence(model, by="iteration").get_xlabel()
+    'iterations'
     """
     history = getattr(model, "history_", getattr(model, "history", None))
     if history is None or not len(history):
@@ -74,6 +87,19 @@ def ranks(scan: Any, *, criterion: str | None = None, ax: Any = None) -> Any:
     -------
     Axes or array of Axes
         What was drawn into.
+
+    See Also
+    --------
+    nonneg.selection.rank_scan : Measures ranks.
+    nonneg.report.write_rank_report : Writes a page.
+
+    Examples
+    --------
+    >>> from nonneg import NMF, plot
+    >>> from nonneg.datasets import make_parts
+    >>> from nonneg.selection import rank_scan
+    >>> scan = rank_scan(NMF(), make_parts(60, 20, 3).data, [2, 3, 4], random_state=0)
+    >>> axes = plot.ranks(scan)
     """
     found = scan.curves(criterion)
     ax = draw_curves(found, axes(ax))

@@ -36,6 +36,18 @@ def partition(model: Any, graph: Any, *, names: Any = None, positions: Any = Non
     -------
     Axes or array of Axes
         What was drawn into.
+
+    See Also
+    --------
+    nonneg.graph.GraphClustering : Finds the parts.
+    matching : Two graphs.
+
+    Examples
+    --------
+    >>> from nonneg import graph, plot
+    >>> from nonneg.datasets import load_karate
+    >>> A = load_karate().adjacency
+    >>> axes = plot.partition(graph.GraphClustering(2, random_state=0).fit(A), A)
     """
     A = adjacency(graph)
     labels = np.asarray(getattr(model, "labels_", model))
@@ -70,6 +82,18 @@ def matching(found: Any, A: Any, B: Any, *, ax: Any = None) -> Any:
     -------
     Axes or array of Axes
         What was drawn into.
+
+    See Also
+    --------
+    nonneg.graph.match_graphs : Finds the matching.
+    partition : A graph and its parts.
+
+    Examples
+    --------
+    >>> from nonneg import graph, plot
+    >>> from nonneg.datasets import load_karate
+    >>> A = load_karate().adjacency
+    >>> axes = plot.matching(graph.match_graphs(A, A, random_state=0), A, A)
     """
     A, B = adjacency(A), adjacency(B)
     p = found.permutation
@@ -128,6 +152,18 @@ def transitions(model: Any, *, least: float = 0.02, count: int = 4, ax: Any = No
     -------
     Axes or array of Axes
         What was drawn into.
+
+    See Also
+    --------
+    nonneg.QNMFHMM : A chain.
+    nonneg.NNMFHMM : Another way to fit one.
+
+    Examples
+    --------
+    >>> from nonneg import QNMFHMM, plot
+    >>> from nonneg.datasets import make_hidden_chain
+    >>> model = QNMFHMM(3, random_state=0).fit_pairs(make_hidden_chain(3, 9, 2000).data)
+    >>> axes = plot.transitions(model)
     """
     if not hasattr(model, "transmat_"):
         raise IncompatibleError(f"{type(model).__name__} has no transitions to show.")

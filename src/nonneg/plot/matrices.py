@@ -31,6 +31,18 @@ def reordered(model: Any, X: Any, *, lines: bool = True, ax: Any = None) -> Any:
     -------
     Axes or array of Axes
         What was drawn into.
+
+    See Also
+    --------
+    memberships : Shares of parts in samples.
+    nonneg.coclusters.plot_coclusters : Co-clusters.
+
+    Examples
+    --------
+    >>> from nonneg import NMF, plot
+    >>> from nonneg.datasets import make_parts
+    >>> X = make_parts(60, 20, 3).data
+    >>> axes = plot.reordered(NMF(3, random_state=0).fit(X), X)
     """
     X = checked(X, "X") if sparse.issparse(X) else np.asarray(X)
     of_rows, of_columns = row_labels(model, X), column_labels(model)
@@ -78,6 +90,18 @@ def memberships(model: Any, X: Any = None, *, ax: Any = None) -> Any:
     -------
     Axes or array of Axes
         What was drawn into.
+
+    See Also
+    --------
+    reordered : The data in the order of parts.
+    components : The parts.
+
+    Examples
+    --------
+    >>> from nonneg import NMF, plot
+    >>> from nonneg.datasets import make_parts
+    >>> X = make_parts(60, 20, 3).data
+    >>> axes = plot.memberships(NMF(3, random_state=0).fit(X), X)
     """
     codes = codes_of(model, X)
     if codes is None:

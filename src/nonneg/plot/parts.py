@@ -44,6 +44,18 @@ def components(
     -------
     Axes or array of Axes
         What was drawn into.
+
+    See Also
+    --------
+    top_features : Bars in place of images.
+    nonneg.files.Layout : How features lie in a picture.
+
+    Examples
+    --------
+    >>> from nonneg import OPNMF, plot
+    >>> from nonneg.datasets import make_faces
+    >>> model = OPNMF(4, random_state=0).fit(make_faces(60).data)
+    >>> axes = plot.components(model, (48, 40))
     """
     parts = parts_of(model)
     if shape is None or (isinstance(shape, Layout) and len(shape.shape) == 1):
@@ -116,6 +128,18 @@ def top_features(model: Any, names: Any = None, *, count: int = 6, first: int = 
     -------
     Axes or array of Axes
         What was drawn into.
+
+    See Also
+    --------
+    components : Images in place of bars.
+    nonneg.selection.top_features : The same as lists.
+
+    Examples
+    --------
+    >>> from nonneg import NMF, plot
+    >>> from nonneg.datasets import make_parts
+    >>> model = NMF(3, random_state=0).fit(make_parts(60, 20, 3).data)
+    >>> axes = plot.top_features(model)
     """
     parts = parts_of(model)[:first]
     labels = names_of(model, parts.shape[1], names)

@@ -29,6 +29,18 @@ def clustergram(model: Any, *, ax: Any = None) -> Any:
     -------
     Axes or array of Axes
         What was drawn into.
+
+    See Also
+    --------
+    nonneg.ConsensusNMF : Its runs.
+    ranks : Stability over ranks.
+
+    Examples
+    --------
+    >>> from nonneg import ConsensusNMF, plot
+    >>> from nonneg.datasets import make_parts
+    >>> model = ConsensusNMF(3, n_runs=5, random_state=0).fit(make_parts(60, 20, 3).data)
+    >>> axes = plot.clustergram(model)
     """
     if not hasattr(model, "run_components_"):
         raise IncompatibleError(f"{type(model).__name__} keeps no components of several runs. Fit a ConsensusNMF.")

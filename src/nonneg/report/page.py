@@ -54,6 +54,19 @@ def write_report(
         Names of the features; by default those of the fit.
     about : dict, optional
         Fields about the fit, as the command line keeps them in model files.
+
+    See Also
+    --------
+    write_rank_report : A page about a scan of ranks.
+    nonneg.plot.components : The components alone.
+
+    Examples
+    --------
+    >>> from nonneg import OPNMF
+    >>> from nonneg.datasets import make_faces
+    >>> from nonneg.report import write_report
+    >>> X = make_faces(60).data
+    >>> write_report(OPNMF(4, random_state=0).fit(X), "faces.html", X, shape=(48, 40))  # doctest: +SKIP
     """
     about = about or {}
     parts_known = next((getattr(model, name) for name in ("components_", "emissionprob_") if hasattr(model, name)), None)

@@ -68,6 +68,22 @@ def write_rank_report(estimator: Any, found: Mapping[str, Any], path: Any, *, ab
         Of the page, .html; an existing file is overwritten.
     about : dict, optional
         Fields about the data and the scan.
+
+    See Also
+    --------
+    write_report : A page about one fit.
+    nonneg.plot.ranks : The picture alone.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from nonneg import NMF
+    >>> from nonneg.datasets import make_parts
+    >>> from nonneg.report import write_rank_report
+    >>> from nonneg.selection import rank_scan
+    >>> scan = rank_scan(NMF(), make_parts(60, 20, 3).data, [2, 3, 4], random_state=0)
+    >>> write_rank_report(NMF(), scan.summary(), "ranks.html")  # doctest: +SKIP
     """
     about = about or {}
     data = [Path(one).name for one in about.get("data", ())]

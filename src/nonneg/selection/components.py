@@ -17,7 +17,19 @@ from ..plot.views import quietly
 
 
 class Match(NamedTuple):
-    """The components of b, put in the order of those of a."""
+    """The components of b, put in the order of those of a.
+
+    See Also
+    --------
+    match_components : Returns one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg.selection import match_components
+    >>> match_components(np.eye(3), np.eye(3)[[2, 0, 1]]).order
+    array([1, 2, 0])
+    """
 
     order: np.ndarray
     """For each component of a, the number of its partner in b; −1 if b has none left."""
@@ -41,6 +53,11 @@ def match_components(a: Any, b: Any) -> Match:
     -------
     Match
         The order of b's components, and their cosines with those of a.
+
+    See Also
+    --------
+    meta_components : Components of more than two fits.
+    Match : What is returned.
 
     Examples
     --------
@@ -93,7 +110,18 @@ def unit_rows(components: np.ndarray) -> np.ndarray:
 
 
 class Feature(NamedTuple):
-    """A feature and its weight in a component, or its lift or slope on request."""
+    """A feature and its weight in a component, or its lift or slope on request.
+
+    See Also
+    --------
+    top_features : Returns lists of them.
+
+    Examples
+    --------
+    >>> from nonneg.selection import top_features
+    >>> top_features([[0.1, 0.7, 0.2]], ["oak", "ash", "elm"], 2)
+    [[Feature(name='ash', weight=0.7), Feature(name='elm', weight=0.2)]]
+    """
 
     name: Any
     weight: float
@@ -127,6 +155,12 @@ def top_features(
     -------
     list of lists of Feature
         For each component, names and weights.
+
+    See Also
+    --------
+    select_features : Features of all components together.
+    atlas : Each feature given to one component.
+    nonneg.plot.top_features : Draws them.
 
     Examples
     --------
@@ -243,6 +277,10 @@ def select_features(model: Any, count: int, names: Any = None) -> np.ndarray:
     array of shape (count,)
         Names, in the order of the features; for ``model.restrict``.
 
+    See Also
+    --------
+    top_features : The features of each component.
+
     Examples
     --------
     >>> from nonneg.selection import select_features
@@ -271,7 +309,21 @@ def select_features(model: Any, count: int, names: Any = None) -> np.ndarray:
 
 
 class Atlas(NamedTuple):
-    """A partition of the features by components."""
+    """A partition of the features by components.
+
+    See Also
+    --------
+    atlas : Returns one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import OPNMF
+    >>> from nonneg.selection import atlas
+    >>> X = np.random.default_rng(0).random((50, 3)) @ np.kron(np.eye(3), np.ones(4))
+    >>> atlas(OPNMF(3, random_state=0).fit(X)).sizes
+    array([4, 4, 4])
+    """
 
     labels: np.ndarray
     """The component that each feature belongs to; −1 for features that no component has."""
@@ -296,6 +348,12 @@ def atlas(model: Any) -> Atlas:
     -------
     Atlas
         Label of each feature, sizes of the parts, and the components.
+
+    See Also
+    --------
+    Atlas : What is returned.
+    top_features : Several features of each component.
+    nonneg.neuro.compare_atlases : Compares two partitions.
 
     Examples
     --------

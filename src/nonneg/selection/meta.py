@@ -13,7 +13,22 @@ from .components import read_components, unit_rows
 
 
 class MetaComponents(NamedTuple):
-    """Clusters of components of several fits, that of most fits first."""
+    """Clusters of components of several fits, that of most fits first.
+
+    See Also
+    --------
+    meta_components : Returns them.
+    nonneg.cells.meta_programs : The same of gene programs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg.selection import meta_components
+    >>> fits = [np.eye(3), np.eye(3)[[1, 2, 0]], np.eye(3)[[2, 0, 1]]]
+    >>> found = meta_components(fits, 3)
+    >>> found.shares
+    array([1., 1., 1.])
+    """
 
     components: np.ndarray
     """The median of each cluster, of length one, (n_clusters, n_features)."""
@@ -45,6 +60,12 @@ def meta_components(models: Any, n_clusters: int | str = "auto", *, min_share: f
     -------
     MetaComponents
         Clusters of components, with their members and mean profiles.
+
+    See Also
+    --------
+    match_components : Components of two fits.
+    MetaComponents : What is returned.
+    nonneg.ConsensusNMF : Runs of one estimator on one data set.
 
     Examples
     --------

@@ -9,7 +9,18 @@ import numpy as np
 
 
 class Choice(NamedTuple):
-    """A rank, and why it was chosen."""
+    """A rank, and why it was chosen.
+
+    See Also
+    --------
+    RankScan : Has one for each criterion.
+
+    Examples
+    --------
+    >>> from nonneg.selection import Choice
+    >>> Choice(3, "the lowest error").rank
+    3
+    """
 
     rank: Any
     """An int; a pair if samples and features have ranks of their own."""

@@ -67,7 +67,7 @@ def rank_scan(
         Criteria of ranks: "gabriel", "speckled", "halves", "restarts", "error", "likelihood", "eigengap", "subsamples", or
         objects of `nonneg.selection.criteria`. Of several, the first one decides. "auto" is "gabriel" for matrices, "speckled"
         for those with missing values, "restarts" for `ConsensusNMF`, "likelihood" for chains, and "subsamples" with "eigengap"
-        for graphs; docs/evidence/ranks.md compares them.
+        for graphs; https://nonneg.github.io/nonneg/evidence/ranks.html compares them.
     random_state : int, Generator, RandomState or None, default=None
         The same seed gives the same result, whatever `n_jobs`.
     n_jobs : int, default=None
@@ -82,6 +82,12 @@ def rank_scan(
     -------
     RankScan
         Ctrl-C ends the scan, and raises KeyboardInterrupt with the result of the ranks measured by then as its `solution`.
+
+    See Also
+    --------
+    RankScan : What is returned.
+    nonneg.plot.ranks : Draws it.
+    nonneg.ConsensusNMF : Components that many runs agree on.
 
     Examples
     --------
@@ -367,6 +373,23 @@ class RankScan:
         The same as numbers; everything as numbers and text.
     consensus(rank=None)
         Consensus components, if "restarts" was among the criteria.
+
+    See Also
+    --------
+    rank_scan : Returns one.
+    nonneg.plot.ranks : Draws one.
+    nonneg.report.write_rank_report : Writes a page about one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import NMF
+    >>> from nonneg.selection import rank_scan
+    >>> draw = np.random.default_rng(0)
+    >>> X = draw.random((40, 2)) @ draw.random((2, 20))
+    >>> scan = rank_scan(NMF(), X, [1, 2, 3], random_state=0)
+    >>> scan.best_, sorted(scan.choices_)
+    (2, ['gabriel'])
     """
 
     def __init__(

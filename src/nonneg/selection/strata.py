@@ -28,6 +28,10 @@ def strata(columns: Mapping[str, Any], wanted: str, label: str = "The table") ->
     array of str of shape (n_samples,)
         One class for each sample.
 
+    See Also
+    --------
+    rank_scan : Takes them as ``y``.
+
     Examples
     --------
     >>> from nonneg.selection import strata

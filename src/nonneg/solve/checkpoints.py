@@ -51,6 +51,22 @@ class Checkpoint:
         hash of its data and settings, `max_iter` included. Clones, as those of a grid search, need a folder.
     every : float, default=60
         Seconds between two times; nothing more than that is lost.
+
+    See Also
+    --------
+    load : A fitted estimator from its file.
+    factorize : Takes one as ``checkpoint``, as estimators do.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, nonneg
+    >>> X = np.random.default_rng(0).random((20, 10))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     saved = nonneg.Checkpoint(folder + "/fit", every=10)
+    ...     short = nonneg.factorize(X, "W H", rank=2, max_iter=5, checkpoint=saved, random_state=0)
+    ...     longer = nonneg.factorize(X, "W H", rank=2, max_iter=50, checkpoint=saved, random_state=0)
+    >>> bool(longer.objective <= short.objective)
+    True
     """
 
     path: str | os.PathLike[str]

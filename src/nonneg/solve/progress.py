@@ -28,7 +28,23 @@ _PRINTING = Lock()
 
 
 class Listener:
-    """Base of those who follow a fit. Its methods do nothing; they may be called from several threads."""
+    """Base of those who follow a fit. Its methods do nothing; they may be called from several threads.
+
+    See Also
+    --------
+    listening : Lets one follow all fits.
+    LinePrinter : Prints lines.
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> from nonneg.reporting import Listener
+    >>> class FirstBelow(Listener):
+    ...     def checked(self, progress, start):
+    ...         return progress.iteration >= 20
+    >>> nonneg.NMF(2, random_state=0, callback=FirstBelow(), tol=0).fit(np.random.default_rng(0).random((9, 8))).n_iter_
+    20
+    """
 
     def phase(self, text: str) -> None:
         """Report the current step in a few words."""
@@ -66,6 +82,17 @@ class Listeners(Listener):
     ----------
     *listeners : Listener
         Called in turn, in this order.
+
+    See Also
+    --------
+    Listener : Base class.
+    listening : Lets one follow all fits.
+
+    Examples
+    --------
+    >>> from nonneg.reporting import Listener, Listeners
+    >>> len(Listeners(Listener(), Listener()).listeners)
+    2
     """
 
     def __init__(self, *listeners: Listener) -> None:
@@ -157,6 +184,24 @@ def listening(listener: Listener) -> Iterator[Listener]:
     ------
     Listener
         The same one.
+
+    See Also
+    --------
+    Listener : Base class of those who follow.
+    current_listener : The one in force.
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> from nonneg.reporting import Listener, listening
+    >>> class Starts(Listener):
+    ...     count = 0
+    ...     def ended(self, solution, start):
+    ...         self.count += 1
+    >>> with listening(Starts()) as starts:
+    ...     model = nonneg.NMF(2, n_init=3, random_state=0).fit(np.eye(6) + 1)
+    >>> starts.count
+    3
     """
     token = _LISTENER.set(listener)
     try:
@@ -172,6 +217,19 @@ def current_listener() -> Listener:
     -------
     Listener
         The listener in force.
+
+    See Also
+    --------
+    listening : Sets it.
+    Listener : Base class.
+
+    Examples
+    --------
+    >>> from nonneg.reporting import Listener, current_listener, listening
+    >>> mine = Listener()
+    >>> with listening(mine):
+    ...     print(current_listener() is mine)
+    True
     """
     found = _LISTENER.get()
     if found is None:
@@ -318,6 +376,21 @@ def print_progress(every: float = 0.0, stream: TextIO | None = None, title: str 
     -------
     callable
         To be given as `callback`.
+
+    See Also
+    --------
+    LinePrinter : Lines in words.
+    nonneg.plot.convergence : The same as a picture.
+
+    Examples
+    --------
+    >>> import io
+    >>> import numpy as np, nonneg
+    >>> from nonneg.reporting import print_progress
+    >>> lines = io.StringIO()
+    >>> model = nonneg.NMF(2, random_state=0, callback=print_progress(stream=lines, title="two parts")).fit(np.eye(6) + 1)
+    >>> lines.getvalue().splitlines()[0]
+    'two parts'
     """
     return TablePrinter(every, stream, title, name)
 
@@ -386,6 +459,19 @@ class LinePrinter(Listener):
         Least number of seconds between two lines.
     clock : callable, optional
         Tells the time.
+
+    See Also
+    --------
+    listening : Lets one follow all fits.
+    print_progress : A callback that prints columns.
+
+    Examples
+    --------
+    >>> import sys
+    >>> import numpy as np, nonneg
+    >>> from nonneg.reporting import LinePrinter
+    >>> printer = LinePrinter(sys.stderr, every=5)
+    >>> model = nonneg.NMF(2, random_state=0, callback=printer).fit(np.eye(6) + 1)
     """
 
     def __init__(self, stream: TextIO | None = None, every: float = 1.0, clock: Callable[[], float] | None = None) -> None:

@@ -18,7 +18,19 @@ from ..planning.plans import multiply
 
 
 class Status(StrEnum):
-    """Why a run ended: a string, explained by `sentence`."""
+    """Why a run ended: a string, explained by `sentence`.
+
+    See Also
+    --------
+    Solution : Has one.
+    solvers.Stopping : The rules of stopping.
+
+    Examples
+    --------
+    >>> import nonneg
+    >>> nonneg.Status("max_iter").sentence
+    'Stopped at max_iter before convergence (raise max_iter or tol).'
+    """
 
     CONVERGED = "converged", "Converged (relative change below tol, KKT residual below 0.02)."
     MAX_ITER = "max_iter", "Stopped at max_iter before convergence (raise max_iter or tol)."
@@ -248,6 +260,20 @@ class Solution:
         The name of the solver: "coordinate", "newton", "multiplicative", …
     strategy : Explanation, optional
         The stages of the fit, and the cost of each.
+
+    See Also
+    --------
+    factorize : Returns one.
+    Status : The ways in which a run ends.
+    plot.convergence : Draws its history.
+
+    Examples
+    --------
+    >>> import numpy as np, nonneg
+    >>> X = np.random.default_rng(0).random((12, 8))
+    >>> solution = nonneg.factorize(X, "W H", rank=2, random_state=0)
+    >>> solution.factors["W"].shape, solution.reconstruct().shape, solution.status == "converged"
+    ((12, 2), (12, 8), True)
     """
 
     factors: dict[str, Array]

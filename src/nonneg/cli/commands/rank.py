@@ -81,7 +81,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
     """Find out how many parts DATA have, and how far to trust that.
 
     DATA are as for nonneg fit; a graph as for nonneg partition with --model graph; sequences with --model chain. Which criterion is
-    compared in docs/evidence/ranks.md.
+    compared in https://nonneg.github.io/nonneg/evidence/ranks.html.
 
     \b
     Example, as it stands:

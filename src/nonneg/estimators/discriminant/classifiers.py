@@ -72,6 +72,11 @@ class NonnegativeLDA(Discriminant):
         Features that were turned round, for the direction to be non-negative: those in which the class has the smaller median. The
         paper turns the others, which gives the same direction backwards.
 
+    See Also
+    --------
+    NonnegativeKernelFDA : With a kernel.
+    nonneg.maximize_rayleigh : Finds each direction.
+
     Notes
     -----
     The multiplicative rule is w ∘ √[(S_B⁺w + λS_W⁻w)/(S_B⁻w + λS_W⁺w)], λ the ratio at w. ``rule="oja"`` is NNP Eq. 55, whose fixed
@@ -188,6 +193,11 @@ class NonnegativeKernelFDA(Discriminant):
         "rayleigh" gives most of them none at all, a larger `alpha` fewer, "oja" each its own.
     dual_coef_ : array of shape (n_directions, n_samples)
         α, with projections of unit scatter within classes; with `flip`, −α for samples of the other classes.
+
+    See Also
+    --------
+    NonnegativeLDA : Without a kernel.
+    nonneg.maximize_rayleigh : Finds each direction.
 
     Notes
     -----

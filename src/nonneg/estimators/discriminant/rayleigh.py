@@ -236,6 +236,11 @@ def maximize_rayleigh(
     RayleighResult
         With `w`, `value`, `n_iter` and `status`.
 
+    See Also
+    --------
+    NonnegativeLDA : A classifier from such directions.
+    Objective : Objectives of your own.
+
     Notes
     -----
     NNP Eq. 21 is w ∘ (A⁺w)/(A⁻w + w·wᵀBAw), with A⁺ and A⁻ the positive and the negative entries of A. Its fixed points are

@@ -28,6 +28,17 @@ class Criterion(ABC):
     ----------
     n_repeats : int
         Number of repetitions; its meaning is the criterion's own.
+
+    See Also
+    --------
+    nonneg.selection.rank_scan : Judges ranks by them.
+    Gabriel : Error on held-out blocks, the default.
+
+    Examples
+    --------
+    >>> from nonneg.selection.criteria import Criterion, Halves
+    >>> issubclass(Halves, Criterion)
+    True
     """
 
     n_repeats: int = 1

@@ -28,6 +28,22 @@ class Eigengap(Criterion):
     ----------
     n_repeats : int, default=1
         There is nothing to repeat.
+
+    See Also
+    --------
+    nonneg.selection.rank_scan : Judges ranks by it.
+    Subsamples : Compares partitions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg.graph import GraphClustering
+    >>> from nonneg.selection import rank_scan
+    >>> from nonneg.selection.criteria import Eigengap
+    >>> draw = np.random.default_rng(0)
+    >>> X = np.kron(np.eye(2), np.ones((8, 8)))
+    >>> rank_scan(GraphClustering(2), X, [2, 3], criteria=Eigengap(), random_state=0).best_
+    2
     """
 
     name: ClassVar[str] = "eigengap"

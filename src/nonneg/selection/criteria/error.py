@@ -27,6 +27,22 @@ class Error(Criterion):
     ----------
     n_repeats : int, default=3
         How many permutations; the data themselves are fitted once.
+
+    See Also
+    --------
+    nonneg.selection.rank_scan : Judges ranks by it.
+    Gabriel : The error on data that were held out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import NMF
+    >>> from nonneg.selection import rank_scan
+    >>> from nonneg.selection.criteria import Error
+    >>> draw = np.random.default_rng(0)
+    >>> X = draw.random((24, 2)) @ draw.random((2, 16))
+    >>> rank_scan(NMF(), X, [1, 2, 3], criteria=Error(n_repeats=1), random_state=0).best_
+    2
     """
 
     n_repeats: int = 3

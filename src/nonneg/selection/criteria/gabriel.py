@@ -40,6 +40,23 @@ class Gabriel(Folded):
     tolerance : float, default=0.02
         Smallest difference between ranks that counts: this share of the lowest error, or of the explained error if that is less.
         The explained error is the fall from the product of margins to the lowest rank.
+
+    See Also
+    --------
+    nonneg.selection.rank_scan : Judges ranks by it.
+    Speckled : Holds out single entries.
+    Halves : Components that other data would show again.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import NMF
+    >>> from nonneg.selection import rank_scan
+    >>> from nonneg.selection.criteria import Gabriel
+    >>> draw = np.random.default_rng(0)
+    >>> X = draw.random((24, 2)) @ draw.random((2, 16))
+    >>> rank_scan(NMF(), X, [1, 2, 3], criteria=Gabriel(), random_state=0).best_
+    2
     """
 
     n_repeats: int = 1

@@ -32,6 +32,22 @@ class Halves(Criterion):
     threshold : float, default=0.9
         The cosine above which a component counts as found again. A rank is reproduced if its least similar component is, in
         the median over splits.
+
+    See Also
+    --------
+    nonneg.selection.rank_scan : Judges ranks by it.
+    Restarts : The same data, other random starts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import NMF
+    >>> from nonneg.selection import rank_scan
+    >>> from nonneg.selection.criteria import Halves
+    >>> draw = np.random.default_rng(0)
+    >>> X = draw.random((24, 2)) @ draw.random((2, 16))
+    >>> rank_scan(NMF(), X, [1, 2, 3], criteria=Halves(n_repeats=2), random_state=0).best_
+    2
     """
 
     n_repeats: int = 5

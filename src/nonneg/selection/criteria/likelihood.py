@@ -34,6 +34,22 @@ class Likelihood(Folded):
     tolerance : float, default=0.02
         Smallest difference between ranks that counts: this share of the lowest error, or of the explained error if that is less.
         The explained error is the fall from the product of margins to the lowest rank.
+
+    See Also
+    --------
+    nonneg.selection.rank_scan : Judges ranks by it.
+    nonneg.QNMFHMM : A chain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import QNMFHMM
+    >>> from nonneg.datasets import make_hidden_chain
+    >>> from nonneg.selection import rank_scan
+    >>> from nonneg.selection.criteria import Likelihood
+    >>> X = make_hidden_chain(3, 9, 2000).data
+    >>> rank_scan(QNMFHMM(), X, [2, 3], criteria=Likelihood(n_folds=2), random_state=0).best_
+    3
     """
 
     n_repeats: int = 1

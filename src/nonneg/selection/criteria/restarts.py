@@ -40,6 +40,23 @@ class Restarts(Criterion):
         Stability from which a rank counts as stable.
     n_items : int, default=1000
         Items in the consensus matrix; of more, a random subset. Items are features in projective models, samples in others.
+
+    See Also
+    --------
+    nonneg.selection.rank_scan : Judges ranks by it.
+    Halves : Other data, not other starts.
+    nonneg.ConsensusNMF : Components that many runs agree on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import NMF
+    >>> from nonneg.selection import rank_scan
+    >>> from nonneg.selection.criteria import Restarts
+    >>> draw = np.random.default_rng(0)
+    >>> X = draw.random((24, 2)) @ draw.random((2, 16))
+    >>> rank_scan(NMF(), X, [1, 2, 3], criteria=Restarts(n_repeats=3), random_state=0).best_
+    2
     """
 
     n_repeats: int = 10

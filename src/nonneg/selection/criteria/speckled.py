@@ -37,6 +37,22 @@ class Speckled(HeldOut):
     tolerance : float, default=0.02
         Smallest difference between ranks that counts: this share of the lowest error, or of the explained error if that is less.
         The explained error is the fall from the product of margins to the lowest rank.
+
+    See Also
+    --------
+    nonneg.selection.rank_scan : Judges ranks by it.
+    Gabriel : Holds out whole blocks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import NMF
+    >>> from nonneg.selection import rank_scan
+    >>> from nonneg.selection.criteria import Speckled
+    >>> draw = np.random.default_rng(0)
+    >>> X = draw.random((24, 2)) @ draw.random((2, 16))
+    >>> rank_scan(NMF(missing="ignore"), X, [1, 2, 3], criteria=Speckled(n_repeats=1), random_state=0).best_
+    2
     """
 
     n_repeats: int = 5

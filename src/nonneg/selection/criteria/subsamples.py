@@ -30,6 +30,22 @@ class Subsamples(Criterion):
         Of the vertices that a subgraph has.
     threshold : float, default=0.9
         The index above which parts count as found again.
+
+    See Also
+    --------
+    nonneg.selection.rank_scan : Judges ranks by it.
+    Eigengap : Looks at no partition.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg.graph import GraphClustering
+    >>> from nonneg.selection import rank_scan
+    >>> from nonneg.selection.criteria import Subsamples
+    >>> draw = np.random.default_rng(0)
+    >>> X = np.kron(np.eye(2), np.ones((8, 8)))
+    >>> rank_scan(GraphClustering(2), X, [2, 3], criteria=Subsamples(n_repeats=2), random_state=0).best_
+    2
     """
 
     n_repeats: int = 5
