@@ -13,11 +13,16 @@ from numpydoc.validate import validate
 import nonneg
 import nonneg_papers
 from nonneg import (
+    cells,
+    coclusters,
     constraints,
     datasets,
     divergences,
     estimators,
+    exceptions,
     files,
+    graph,
+    hmm,
     metrics,
     neuro,
     plot,
@@ -26,12 +31,14 @@ from nonneg import (
     selection,
     solvers,
     testing,
+    text,
 )
 from nonneg.estimators import encoding
 from nonneg.solve import initialization
 
 MODULES = (nonneg, constraints, divergences, solvers, metrics, datasets, reporting, testing, initialization, estimators)
 MODULES += (selection, selection.criteria, files, neuro, plot, report, nonneg_papers)
+MODULES += (cells, coclusters, exceptions, graph, hmm, text)
 PUBLIC = {
     f"{module.__name__}.{name}": getattr(module, name)
     for module in MODULES

@@ -52,13 +52,30 @@ _PARAMETERS = """
     copy : bool, default=False
         Whether to return a copy with the results, and leave `adata` as it is.
     random_state : int, Generator, RandomState or None, default=0
+        Seed of the starts.
     **parameters
-        Others of the estimator: ``divergence="kl"`` is right for counts, ``n_init``, ``n_jobs``, …
+        Others of the estimator: ``divergence="kl"`` is right for counts, ``n_init``, ``n_jobs`` and so on.
 
     Returns
     -------
     AnnData or None
         The copy, if one was asked for.
+
+    See Also
+    --------
+    markers : The marker genes of each program.
+    fit : Any other estimator.
+    nonneg.{estimator} : The estimator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anndata import AnnData
+    >>> from nonneg import cells
+    >>> adata = AnnData(np.random.default_rng(0).poisson(3.0, size=(30, 12)).astype(float))
+    >>> cells.{name}(adata, 2)
+    >>> adata.obsm["X_{name}"].shape, adata.varm["{name}"].shape
+    ((30, 2), (12, 2))
     """
 
 
@@ -87,7 +104,7 @@ def _function(name: str, estimator: type, sentence: str) -> Callable[..., Any]:
         return adata if copy else None
 
     write.__name__ = write.__qualname__ = name
-    write.__doc__ = sentence + _PARAMETERS
+    write.__doc__ = sentence and sentence + _PARAMETERS.format(name=name, estimator=estimator.__name__)
     return write
 
 
@@ -121,12 +138,29 @@ def integrative_nmf(
     key_added : str
         Results are in ``obsm["X_" + key_added]``, ``varm[key_added]`` and ``uns[key_added]``.
     **settings
-        Others of `nmf`: ``layer``, ``use_raw``, ``mask_var``, ``copy``, ``random_state``, ``divergence="kl"``, …
+        Others of `nmf`: ``layer``, ``use_raw``, ``mask_var``, ``copy``, ``random_state``, ``divergence="kl"`` and so on.
 
     Returns
     -------
     AnnData or None
         The copy, if one was asked for.
+
+    See Also
+    --------
+    meta_programs : Programs of samples that were factorized one by one.
+    markers : The marker genes of each program.
+    nonneg.IntegrativeNMF : The estimator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anndata import AnnData
+    >>> from nonneg import cells
+    >>> adata = AnnData(np.random.default_rng(0).poisson(3.0, size=(30, 12)).astype(float))
+    >>> adata.obs["batch"] = ["a", "b"] * 15
+    >>> cells.integrative_nmf(adata, 2, "batch", n_own=1)
+    >>> adata.uns["integrative_nmf"]["component_groups"].tolist()
+    ['shared', 'shared', 'a', 'b']
     """
     return _integrative_nmf(adata, n_components, n_own=n_own, batch_key=batch_key, key_added=key_added, **settings)
 
@@ -149,17 +183,40 @@ def fit(
     Parameters
     ----------
     adata : AnnData
+        Cells by genes.
     estimator : estimator
         With components and codes: ``nonneg.NMF(10, divergence="kl")``. It is cloned.
-    layer, use_raw, mask_var, key_added
-        As in `nmf`.
+    layer : str, optional
+        The layer to factorize; X by default.
+    use_raw : bool, default=False
+        Whether to factorize ``adata.raw``.
+    mask_var : str or array of bool, default="auto"
+        The genes to use, as in `nmf`.
     batch_key : str, optional
         The column of ``adata.obs`` with the groups of cells, for an `nonneg.IntegrativeNMF`.
+    key_added : str, default="nmf"
+        Where results are left, as in `nmf`.
 
     Returns
     -------
     estimator
         For new cells, `top_features`, `select_features`, pictures and pages.
+
+    See Also
+    --------
+    nmf : The commonest estimator.
+    markers : The marker genes of each program.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anndata import AnnData
+    >>> import nonneg
+    >>> from nonneg import cells
+    >>> adata = AnnData(np.random.default_rng(0).poisson(3.0, size=(30, 12)).astype(float))
+    >>> model = cells.fit(adata, nonneg.ONMF(2, random_state=0), key_added="onmf")
+    >>> adata.obsm["X_onmf"].shape
+    (30, 2)
     """
     _check_annotated(adata)
     _check_writable(adata)
@@ -322,7 +379,7 @@ def _storable(value: Any) -> Any:
 def markers(
     adata: Any, *, key: str = "nmf", by: str = "lift", count: int = 20, layer: str | None = None, use_raw: bool | None = None
 ) -> Any:
-    """The marker genes of each program, a DataFrame with a column for each.
+    """The marker genes of each program.
 
     Parameters
     ----------
@@ -336,6 +393,26 @@ def markers(
         The most genes of a program.
     layer, use_raw : optional
         The matrix to rank genes by; by default the one that was factorized.
+
+    Returns
+    -------
+    DataFrame
+        A column for each program, the foremost gene first.
+
+    See Also
+    --------
+    nmf : Finds the programs.
+    nonneg.selection.top_features : The same of any estimator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anndata import AnnData
+    >>> from nonneg import cells
+    >>> adata = AnnData(np.random.default_rng(0).poisson(3.0, size=(30, 12)).astype(float))
+    >>> cells.nmf(adata, 2)
+    >>> cells.markers(adata, count=3).shape
+    (3, 2)
     """
     import pandas
 
@@ -353,7 +430,7 @@ def markers(
 
 
 def meta_programs(samples: Any, *, key: str = "nmf", n_clusters: int | str = "auto", min_share: float = 0.5) -> MetaComponents:
-    """Programs that separate samples have in common; see `nonneg.selection.meta_components`.
+    """Find programs that separate samples have in common; see `nonneg.selection.meta_components`.
 
     Parameters
     ----------
@@ -365,6 +442,28 @@ def meta_programs(samples: Any, *, key: str = "nmf", n_clusters: int | str = "au
         How many meta-programs to look for.
     min_share : float, default=0.5
         The share of samples that a meta-program must have programs of.
+
+    Returns
+    -------
+    MetaComponents
+        The meta-programs, that of most samples first.
+
+    See Also
+    --------
+    integrative_nmf : All samples in one fit.
+    nonneg.selection.meta_components : The same of any estimator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anndata import AnnData
+    >>> from nonneg import cells
+    >>> H = np.kron(np.eye(2), np.ones(6))
+    >>> samples = [AnnData(np.random.default_rng(seed).random((30, 2)) @ H) for seed in range(3)]
+    >>> for sample in samples:
+    ...     cells.nmf(sample, 2)
+    >>> cells.meta_programs(samples, n_clusters=2).components.shape
+    (2, 12)
     """
     import pandas
 

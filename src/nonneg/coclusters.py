@@ -36,11 +36,31 @@ class Order(NamedTuple):
 
 
 def order(model: Any) -> Order:
-    """The order of rows and columns in which co-clusters are blocks; within a cluster they stay as they were.
+    """The order of rows and columns in which co-clusters are blocks; it is stable within a cluster.
 
     Parameters
     ----------
-    model : fitted co-clusterer
+    model : estimator
+        Fitted, with ``row_labels_`` and ``column_labels_``.
+
+    Returns
+    -------
+    Order
+        Rows, columns, and the end of each cluster of rows and of columns.
+
+    See Also
+    --------
+    reordered : X in this order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import BiQNMF
+    >>> from nonneg.coclusters import order
+    >>> X = np.kron([[5.0, 1.0], [1.0, 3.0]], np.ones((4, 6)))
+    >>> model = BiQNMF(2, random_state=0).fit(X)
+    >>> order(model).row_ends
+    array([4, 8])
     """
     rows, columns = _labels(model)
     ends = [np.cumsum(np.bincount(labels, minlength=count)) for labels, count in zip((rows, columns), _counts(model), strict=True)]
@@ -53,7 +73,29 @@ def reordered(X: Any, model: Any) -> Any:
     Parameters
     ----------
     X : array or sparse array of shape (n_samples, n_features)
-    model : fitted co-clusterer
+        The data.
+    model : estimator
+        Fitted, with ``row_labels_`` and ``column_labels_``.
+
+    Returns
+    -------
+    array or sparse array of shape (n_samples, n_features)
+        Rows and columns of one cluster beside each other.
+
+    See Also
+    --------
+    order : The order alone.
+    plot_coclusters : A picture of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import BiQNMF
+    >>> from nonneg.coclusters import reordered
+    >>> X = np.kron([[5.0, 1.0], [1.0, 3.0]], np.ones((4, 6)))
+    >>> model = BiQNMF(2, random_state=0).fit(X)
+    >>> reordered(X, model).shape
+    (8, 12)
     """
     X = _matching(X, model)
     rows, columns, *_ = order(model)
@@ -65,7 +107,28 @@ def sizes(model: Any) -> np.ndarray:
 
     Parameters
     ----------
-    model : fitted co-clusterer
+    model : estimator
+        Fitted, with ``row_labels_`` and ``column_labels_``.
+
+    Returns
+    -------
+    array of int of shape (n_row_clusters, n_column_clusters)
+        The number of rows times the number of columns of each block.
+
+    See Also
+    --------
+    block_means : Means of the blocks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import BiQNMF
+    >>> from nonneg.coclusters import sizes
+    >>> X = np.kron([[5.0, 1.0], [1.0, 3.0]], np.ones((4, 6)))
+    >>> model = BiQNMF(2, random_state=0).fit(X)
+    >>> sizes(model)
+    array([[24, 24],
+           [24, 24]])
     """
     counts = (np.bincount(labels, minlength=count) for labels, count in zip(_labels(model), _counts(model), strict=True))
     return np.multiply.outer(*counts)
@@ -78,7 +141,18 @@ def block_means(X: Any, model: Any) -> np.ndarray:
     ----------
     X : array, sparse array or Observed of shape (n_samples, n_features)
         Entries that are NaN, or not observed, are left out of the means.
-    model : fitted co-clusterer
+    model : estimator
+        Fitted, with ``row_labels_`` and ``column_labels_``.
+
+    Returns
+    -------
+    array of shape (n_row_clusters, n_column_clusters)
+        The means.
+
+    See Also
+    --------
+    block_sums : Sums in place of means.
+    sizes : How many entries they are of.
 
     Examples
     --------
@@ -108,7 +182,29 @@ def block_sums(X: Any, model: Any) -> np.ndarray:
     Parameters
     ----------
     X : array or sparse array of shape (n_samples, n_features)
-    model : fitted co-clusterer
+        The data.
+    model : estimator
+        Fitted, with ``row_labels_`` and ``column_labels_``.
+
+    Returns
+    -------
+    array of shape (n_row_clusters, n_column_clusters)
+        The sums.
+
+    See Also
+    --------
+    block_means : Means in place of sums.
+    sizes : How many entries they are of.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import BiQNMF
+    >>> from nonneg.coclusters import block_sums
+    >>> X = np.kron([[5.0, 1.0], [1.0, 3.0]], np.ones((4, 6)))
+    >>> model = BiQNMF(2, random_state=0).fit(X)
+    >>> np.sort(block_sums(X, model).ravel())
+    array([ 24.,  24.,  72., 120.])
     """
     X = _matching(X, model)
     rows, columns = map(_indicators, _labels(model), _counts(model))
@@ -121,11 +217,34 @@ def top_terms(X: Any, model: Any, feature_names: Any = None, n_terms: int = 10) 
     Parameters
     ----------
     X : array or sparse array of shape (n_samples, n_features)
-    model : fitted co-clusterer
+        The data.
+    model : estimator
+        Fitted, with ``row_labels_`` and ``column_labels_``.
     feature_names : sequence, optional
         Names of the features; by default their numbers.
     n_terms : int
         How many, at most. Features that are zero throughout a block are left out.
+
+    Returns
+    -------
+    list of lists of lists
+        Names, for each cluster of rows and each cluster of columns.
+
+    See Also
+    --------
+    nonneg.text.block_table : The same as a table.
+    nonneg.selection.top_features : The foremost features of components.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import BiQNMF
+    >>> from nonneg.coclusters import top_terms
+    >>> X = np.kron([[5.0, 1.0], [1.0, 3.0]], np.ones((4, 6)))
+    >>> model = BiQNMF(2, random_state=0).fit(X)
+    >>> blocks = top_terms(X, model, n_terms=2)
+    >>> len(blocks), len(blocks[0]), len(blocks[0][0])
+    (2, 2, 2)
     """
     X = _matching(X, model)
     rows, columns = _labels(model)
@@ -151,10 +270,32 @@ def plot_coclusters(X: Any, model: Any, ax: Axes | None = None, **options: Any) 
     Parameters
     ----------
     X : array or sparse array of shape (n_samples, n_features)
-    model : fitted co-clusterer
-    ax : matplotlib Axes, optional
+        The data.
+    model : estimator
+        Fitted, with ``row_labels_`` and ``column_labels_``.
+    ax : Axes, optional
+        Axes to draw into; a new figure by default.
     **options
         For ``imshow``, or for ``plot`` of the dots.
+
+    Returns
+    -------
+    Axes
+        The picture.
+
+    See Also
+    --------
+    reordered : X in this order, as an array.
+    nonneg.plot.reordered : The same of any estimator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import BiQNMF
+    >>> from nonneg.coclusters import plot_coclusters
+    >>> X = np.kron([[5.0, 1.0], [1.0, 3.0]], np.ones((4, 6)))
+    >>> model = BiQNMF(2, random_state=0).fit(X)
+    >>> axes = plot_coclusters(X, model)
     """
     import matplotlib.pyplot as plt
 

@@ -32,19 +32,80 @@ T = TypeVar("T")
 
 
 class ExpressionError(ValueError):
-    """A product form that cannot be read, or that does not mean anything."""
+    """A product form that cannot be read, or that does not mean anything.
+
+    See Also
+    --------
+    nonneg.Model : Forms that are understood.
+
+    Examples
+    --------
+    >>> import nonneg
+    >>> from nonneg.exceptions import ExpressionError
+    >>> try:
+    ...     nonneg.Model("W + + H")
+    ... except ExpressionError as error:
+    ...     print(type(error).__name__)
+    ExpressionError
+    """
 
 
 class ShapeError(ValueError):
-    """Factors, ranks and data whose sizes do not fit each other."""
+    """Factors, ranks and data whose sizes do not fit each other.
+
+    See Also
+    --------
+    DataError : Entries that do not fit.
+
+    Examples
+    --------
+    >>> import nonneg
+    >>> from nonneg.exceptions import ShapeError
+    >>> try:
+    ...     nonneg.OPNMF(5).fit([[1.0, 2.0], [2.0, 3.0]])
+    ... except ShapeError as error:
+    ...     print(type(error).__name__)
+    ShapeError
+    """
 
 
 class DataError(ValueError):
-    """Data that the model cannot approximate: negative, not finite, empty, or of the wrong kind."""
+    """Data that the model cannot approximate: negative, not finite, empty, or of the wrong kind.
+
+    See Also
+    --------
+    FileError : A file that cannot be read.
+    ShapeError : Sizes that do not fit.
+
+    Examples
+    --------
+    >>> import nonneg
+    >>> from nonneg.exceptions import DataError
+    >>> try:
+    ...     nonneg.NMF(2).fit([[1.0, -1.0], [2.0, 3.0]])
+    ... except DataError as error:
+    ...     print(type(error).__name__)
+    DataError
+    """
 
 
 class IncompatibleError(ValueError):
-    """Two parts of a model that cannot be used together, or one that is not known."""
+    """Two parts of a model that cannot be used together, or one that is not known.
+
+    See Also
+    --------
+    ShapeError : Sizes that do not fit.
+
+    Examples
+    --------
+    >>> import nonneg
+    >>> from nonneg.exceptions import IncompatibleError
+    >>> try:
+    ...     nonneg.Model("W H", constraints={"W": "ortogonal"})
+    ... except IncompatibleError as error:
+    ...     print(type(error).__name__)
+    IncompatibleError
+    """
 
 
 class FileError(DataError):
@@ -79,6 +140,17 @@ class ReadingError(FileError):
         The name of the option.
     value : str or list of str
         Its valid values.
+
+    See Also
+    --------
+    FileError : Its base class.
+    nonneg.files.read : Raises it, and has the options.
+
+    Examples
+    --------
+    >>> from nonneg.exceptions import ReadingError
+    >>> print(ReadingError("x.npz has two arrays; choose one", "variable", ["a", "b"]))
+    x.npz has two arrays; choose one: variable=['a', 'b'].
     """
 
     def __init__(self, text: str, option: str, value: Any) -> None:
@@ -90,21 +162,69 @@ class ReadingError(FileError):
 
 
 class MissingLibraryError(DataError, ImportError):
-    """Something that needs a library which is not installed."""
+    """Something that needs a library which is not installed.
+
+    See Also
+    --------
+    DataError : Its base class.
+
+    Examples
+    --------
+    >>> from nonneg.exceptions import MissingLibraryError
+    >>> issubclass(MissingLibraryError, ImportError)
+    True
+    """
 
 
 class DeviceMemoryError(DataError, MemoryError):
-    """A device that has no memory left for what was asked of it. It can be used again."""
+    """A device that has no memory left for what was asked of it. It can be used again.
+
+    See Also
+    --------
+    DataError : Its base class.
+
+    Examples
+    --------
+    >>> from nonneg.exceptions import DeviceMemoryError
+    >>> issubclass(DeviceMemoryError, MemoryError)
+    True
+    """
 
 
 class Stopped(KeyboardInterrupt):
-    """Ctrl-C, with the result so far kept: in the estimator, or as `solution`."""
+    """Ctrl-C, with the result so far kept: in the estimator, or as `solution`.
+
+    See Also
+    --------
+    nonneg.Checkpoint : Goes on from a file.
+
+    Examples
+    --------
+    >>> from nonneg.exceptions import Stopped
+    >>> issubclass(Stopped, KeyboardInterrupt)
+    True
+    """
 
     solution: Any = None
 
 
 class EmptySamplesWarning(UserWarning):
-    """Some samples have no known value, or zeros only: nothing is learned from them."""
+    """Some samples have no known value, or zeros only: nothing is learned from them.
+
+    See Also
+    --------
+    DataError : Data that cannot be fitted at all.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np, nonneg
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     model = nonneg.NMF(1, missing="ignore", random_state=0).fit([[np.nan, np.nan], [1.0, 2.0], [2.0, 1.0]])
+    >>> [warning.category.__name__ for warning in caught]
+    ['EmptySamplesWarning']
+    """
 
 
 def is_number(value: Any) -> TypeGuard[float]:

@@ -32,9 +32,25 @@ __all__ = ["Topic", "Topics", "block_table", "coherence", "topics"]
 
 
 class Topic(NamedTuple):
-    """A component as a list of words."""
+    """A component as a list of words.
+
+    See Also
+    --------
+    topics : Returns them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import NMF
+    >>> from nonneg.text import topics
+    >>> X = np.kron(np.eye(2), [[3.0, 2, 1], [1, 1, 2]])
+    >>> found = topics(NMF(2, random_state=0).fit(X), ["cat", "dog", "cow", "sun", "moon", "star"], X=X, count=2)
+    >>> found[0].words
+    ['cat', 'dog']
+    """
 
     words: list[str]
+    """The foremost words, the first one first."""
     share: float
     """The part of all that the components explain; nan if the model does not keep codes."""
     coherence: float
@@ -42,7 +58,32 @@ class Topic(NamedTuple):
 
 
 class Topics(Sequence[Topic]):
-    """Topics in the order of the components, which print as a table."""
+    """Topics in the order of the components, which print as a table.
+
+    Parameters
+    ----------
+    topics : sequence of Topic
+        One for each component.
+
+    See Also
+    --------
+    topics : Returns one.
+    coherence : Their coherence in another corpus.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import NMF
+    >>> from nonneg.text import topics
+    >>> X = np.kron(np.eye(2), [[3.0, 2, 1], [1, 1, 2]])
+    >>> found = topics(NMF(2, random_state=0).fit(X), ["cat", "dog", "cow", "sun", "moon", "star"], X=X, count=2)
+    >>> len(found)
+    2
+    >>> print(found)
+    topic  share  coherence  words
+    1        50%       1.00  cat dog
+    2        50%       1.00  sun moon
+    """
 
     def __init__(self, topics: Sequence[Topic]) -> None:
         self._topics = list(topics)
@@ -83,7 +124,8 @@ def topics(model: Any, names: Any = None, *, X: Any = None, count: int = 10, by:
 
     Parameters
     ----------
-    model : fitted estimator, Pipeline that ends with one, or array of shape (n_components, n_features)
+    model : estimator, Pipeline or array of shape (n_components, n_features)
+        Fitted; or its components.
     names : vectorizer, or sequence of words, optional
         By default those of a pipeline's vectorizer, or of the table that was fitted.
     X : array, sparse array or texts, optional
@@ -97,6 +139,23 @@ def topics(model: Any, names: Any = None, *, X: Any = None, count: int = 10, by:
     -------
     Topics
         ``print`` shows a table.
+
+    See Also
+    --------
+    coherence : The same measure in another corpus.
+    nonneg.selection.top_features : The foremost features of any estimator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import NMF
+    >>> from nonneg.text import topics
+    >>> X = np.kron(np.eye(2), [[3.0, 2, 1], [1, 1, 2]])
+    >>> found = topics(NMF(2, random_state=0).fit(X), ["cat", "dog", "cow", "sun", "moon", "star"], X=X, count=2)
+    >>> print(found)
+    topic  share  coherence  words
+    1        50%       1.00  cat dog
+    2        50%       1.00  sun moon
     """
     X = _counted(model, X)
     tops = top_features(model, names, count, by=by, X=X)
@@ -127,6 +186,11 @@ def coherence(words: Any, X: Any, names: Any = None) -> np.ndarray:
     Returns
     -------
     array of shape (n_topics,)
+        One number for each topic.
+
+    See Also
+    --------
+    topics : Has it of the fitted corpus.
 
     Examples
     --------
@@ -166,18 +230,37 @@ def _npmi(X: Any) -> float:
 
 
 def block_table(model: Any, X: Any, names: Any = None, *, count: int = 3) -> Any:
-    """Clusters of documents (rows) by clusters of words (columns), a DataFrame: how many times as often as by chance they meet.
+    """Tabulate clusters of documents by clusters of words: how many times as often as by chance they meet.
 
     Parameters
     ----------
-    model : fitted co-clusterer, or Pipeline that ends with one
-        With ``row_labels_`` and ``column_labels_``: `nonneg.BiQNMF`, `nonneg.NMF`, …
+    model : estimator or Pipeline
+        Fitted, with ``row_labels_`` and ``column_labels_``: `nonneg.BiQNMF`, `nonneg.NMF`, or a pipeline that ends with one.
     X : array, sparse array or texts
         As it was fitted.
     names : vectorizer, or sequence of words, optional
         As in `topics`.
     count : int, default=3
         Words by which a cluster of words is called: those that are most frequent.
+
+    Returns
+    -------
+    DataFrame
+        A row for each cluster of documents, a column for each cluster of words.
+
+    See Also
+    --------
+    topics : Words of one factorization.
+    nonneg.coclusters.top_terms : The foremost words of each block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg import BiQNMF
+    >>> from nonneg.text import block_table
+    >>> X = np.kron([[5.0, 1.0], [1.0, 3.0]], np.ones((4, 3)))
+    >>> block_table(BiQNMF(2, random_state=0).fit(X), X, ["cat", "dog", "cow", "sun", "moon", "star"]).shape
+    (2, 2)
     """
     import pandas
 

@@ -32,6 +32,16 @@ class Graph:
     names : array of shape (n,)
         What the vertices are called: the nodes of a networkx graph, or their numbers.
     directed : bool
+
+    See Also
+    --------
+    read_graph : Returns one.
+
+    Examples
+    --------
+    >>> from nonneg.graph import read_graph
+    >>> read_graph([("a", "b"), ("b", "c")]).names.tolist()
+    ['a', 'b', 'c']
     """
 
     adjacency: Any
@@ -57,6 +67,24 @@ def read_graph(graph: Any, label: str = "the graph", *, signed: bool = False) ->
         What to call it in an error.
     signed : bool
         Whether weights may be negative.
+
+    Returns
+    -------
+    Graph
+        Adjacency matrix, names of the vertices, and whether edges have a direction.
+
+    See Also
+    --------
+    Graph : What is returned.
+    nonneg.files.read : Tables.
+
+    Examples
+    --------
+    >>> from nonneg.graph import read_graph
+    >>> read_graph([("a", "b", 2.0), ("b", "c", 1.0)]).adjacency.toarray()
+    array([[0., 2., 0.],
+           [2., 0., 1.],
+           [0., 1., 0.]])
     """
     if not isinstance(label, str):
         raise IncompatibleError(f"label must be a str, the name of the graph in errors; got {label!r}.")

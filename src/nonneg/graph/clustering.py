@@ -109,6 +109,7 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
     tol : float, default=1e-5
         They stop once the objective changes by no more than this share of it between two checks; 0 runs to `max_iter`.
     random_state : int, Generator, RandomState or None
+        Seed of the starts.
 
     Attributes
     ----------
@@ -133,6 +134,12 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
     n_iter_ : int
         Iterations, or partitions tried for "auto".
     n_features_in_ : int
+
+    See Also
+    --------
+    nonneg.ProjectiveClustering : Samples with features.
+    nonneg.plot.partition : Draws the parts.
+    nonneg.selection.rank_scan : Chooses the number of parts.
 
     Notes
     -----

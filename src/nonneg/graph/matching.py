@@ -61,6 +61,20 @@ class Matching:
     n_iter : int
     names : tuple of two arrays
         What the vertices of A and of B are called.
+
+    See Also
+    --------
+    match_graphs : Returns one.
+    nonneg.plot.matching : Draws one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg.graph import match_graphs
+    >>> A = np.triu(np.ones((4, 4)), 1)
+    >>> found = match_graphs(A, A, random_state=0)
+    >>> found.permutation, found.edge_error
+    (array([0, 1, 2, 3]), 0)
     """
 
     permutation: np.ndarray
@@ -130,15 +144,26 @@ def match_graphs(
         Exchange pairs as long as that gains, from what each guess is rounded to as well as from W; then search around the best by
         robust tabu search (Taillard 1991), and match all but the vertices that fit best anew (FAQ: Vogelstein et al. 2015), again
         and again.
-    solver, max_iter, tol
+    solver : str or Solver
         As in `nonneg.factorize`; "paper" takes the printed rule, with the exponent of the theorem, from the first guess as it is.
         Other solvers start from the first guess with balanced rows and columns.
+    max_iter : int
+        Most iterations from one first guess.
+    tol : float
+        Tolerance, as in `nonneg.factorize`.
     random_state : int, Generator, RandomState or None
+        Seed of first guesses and of the search.
 
     Returns
     -------
     Matching
         Ctrl-C ends the search early, and then raises KeyboardInterrupt with the best so far as its `solution`.
+
+    See Also
+    --------
+    Matching : What is returned.
+    nonneg.plot.matching : Draws it.
+    nonneg.metrics.edge_error : Counts edges that differ.
 
     Notes
     -----

@@ -50,6 +50,20 @@ class Similarity:
         What is subtracted from the entries.
     total : float, optional
         What a partition is measured by in place of the sizes of its parts: W = C total^(-½).
+
+    See Also
+    --------
+    GraphClustering : Takes functions that return one.
+    Modularity : Makes one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg.graph import GraphClustering, Similarity
+    >>> A = np.kron(np.eye(2), np.ones((5, 5))) + 0.1
+    >>> labels = GraphClustering(2, similarity=lambda A: Similarity(A, entries=A), random_state=0).fit_predict(A)
+    >>> len(set(labels[:5])), len(set(labels))
+    (1, 2)
     """
 
     positive: Any
@@ -262,6 +276,20 @@ def cosine_graph(X: Any) -> Any:
     Returns
     -------
     array or sparse array of shape (n_samples, n_samples)
+        Cosines.
+
+    See Also
+    --------
+    GraphClustering : Clusters its vertices.
+    nonneg.SymmetricNMF : Makes kernels of samples itself.
+
+    Examples
+    --------
+    >>> from nonneg.graph import cosine_graph
+    >>> cosine_graph([[3.0, 4], [4, 3], [0, 1]]).round(2)
+    array([[1.  , 0.96, 0.8 ],
+           [0.96, 1.  , 0.6 ],
+           [0.8 , 0.6 , 1.  ]])
     """
     from sklearn.preprocessing import normalize
 
@@ -358,7 +386,27 @@ def _check_strength(strength: Any) -> None:
 
 @dataclass(frozen=True)
 class DiscriminativeKMeans:
-    """`discriminative_kmeans` with another strength than 10."""
+    """Discriminative k-means, S = I − (I + A/λ)⁻¹ (ONL Eq. 38), with a λ of your own.
+
+    Parameters
+    ----------
+    strength : float, default=10
+        The λ of the regularization.
+
+    See Also
+    --------
+    GraphClustering : Takes it as ``similarity``.
+    VertexSimilarity : Another similarity of graphs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg.graph import GraphClustering, DiscriminativeKMeans
+    >>> A = np.kron(np.eye(2), np.ones((5, 5))) + 0.1
+    >>> labels = GraphClustering(2, similarity=DiscriminativeKMeans(50.0), random_state=0).fit_predict(A)
+    >>> len(set(labels[:5])), len(set(labels))
+    (1, 2)
+    """
 
     strength: float = 10.0
 
@@ -371,7 +419,28 @@ class DiscriminativeKMeans:
 
 @dataclass(frozen=True)
 class Modularity:
-    """`modularity` with another split of signs than by terms."""
+    """Modularity, S = A − k kᵀ/2m, with a choice of how it is split into parts without negative entries.
+
+    Parameters
+    ----------
+    split : {"entries", "terms"}, default="entries"
+        S⁺ and S⁻ of the multiplicative rules: ``(|S| ± S)/2``, as ONL §4 has them, two n × n arrays; or the two terms, A and
+        k kᵀ/2m, as ``similarity="modularity"`` takes them.
+
+    See Also
+    --------
+    GraphClustering : Takes it as ``similarity``.
+    Regularized : Another similarity of graphs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg.graph import GraphClustering, Modularity
+    >>> A = np.kron(np.eye(2), np.ones((5, 5))) + 0.1
+    >>> labels = GraphClustering(2, similarity=Modularity(), random_state=0).fit_predict(A)
+    >>> len(set(labels[:5])), len(set(labels))
+    (1, 2)
+    """
 
     split: str = "entries"
 
@@ -384,7 +453,27 @@ class Modularity:
 
 @dataclass(frozen=True)
 class Regularized:
-    """`regularized` with another share than 0.02."""
+    """Normalised cut with degrees D + τI, τ a share of the mean degree of your own.
+
+    Parameters
+    ----------
+    share : float, default=0.02
+        The τ beside the mean degree of vertices with edges; 0 is the normalised cut.
+
+    See Also
+    --------
+    GraphClustering : Takes it as ``similarity``.
+    Modularity : Another similarity of graphs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg.graph import GraphClustering, Regularized
+    >>> A = np.kron(np.eye(2), np.ones((5, 5))) + 0.1
+    >>> labels = GraphClustering(2, similarity=Regularized(0.1), random_state=0).fit_predict(A)
+    >>> len(set(labels[:5])), len(set(labels))
+    (1, 2)
+    """
 
     share: float = 0.02
 
@@ -397,7 +486,27 @@ class Regularized:
 
 @dataclass(frozen=True)
 class VertexSimilarity:
-    """`vertex_similarity` with another reach than 0.97."""
+    """Vertex similarity of Leicht, Holme and Newman, with a reach of your own: paths beside how many are to be expected.
+
+    Parameters
+    ----------
+    reach : float in (0, 1), default=0.97
+        What a step more costs a path.
+
+    See Also
+    --------
+    GraphClustering : Takes it as ``similarity``.
+    DiscriminativeKMeans : Another similarity of graphs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nonneg.graph import GraphClustering, VertexSimilarity
+    >>> A = np.kron(np.eye(2), np.ones((5, 5))) + 0.1
+    >>> labels = GraphClustering(2, similarity=VertexSimilarity(0.9), random_state=0).fit_predict(A)
+    >>> len(set(labels[:5])), len(set(labels))
+    (1, 2)
+    """
 
     reach: float = 0.97
 

@@ -275,6 +275,10 @@ def pair_counts(X: Any, lengths: Any = None) -> tuple[Any, np.ndarray]:
     symbols : array of shape (n_symbols,)
         The symbols that have a neighbour somewhere, in order.
 
+    See Also
+    --------
+    nonneg.QNMFHMM : Its `fit_pairs` takes the counts.
+
     Examples
     --------
     >>> from nonneg.hmm import pair_counts
