@@ -198,7 +198,7 @@ def test_a_start_is_looked_for_with_a_gram_matrix_if_that_of_the_data_is_there(r
     X[:, 7] = 0
     rough = root_problem(bind(Model("X W W.T"), X, 3))
     assert rough.data.shape == (rows, 40)
-    assert rough.signature.is_formed(parse("X.T X")) == (rows == 40)
+    assert rough.planner.forms(parse("X.T X")) == (rows == 40)
     R = np.asarray(rough.data.items.itself(), dtype=float)
     np.testing.assert_allclose(R.T @ R, X.T @ X, rtol=1e-9, atol=1e-9)
 

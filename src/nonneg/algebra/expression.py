@@ -114,6 +114,11 @@ class Word(tuple[Letter, ...]):
         return " ".join(letter.name + ".T" * letter.transposed for letter in self)
 
 
+def gram_of(X: Letter, side: bool) -> Word:
+    """X Xᵀ; on the other side Xᵀ X."""
+    return Word((X.T, X) if side else (X, X.T))
+
+
 @lru_cache(maxsize=4096)
 def _transposed(word: Word) -> Word:
     """Asked for again and again while rules are derived and planned."""

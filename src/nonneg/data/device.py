@@ -330,11 +330,8 @@ def name_of(X: Any) -> str | None:
     return name if name is not None and re.fullmatch(_CARD, name) else None
 
 
-def describe(data: Any) -> str:
-    """The device that works on data: its name, the precision of products, and a pass over X with its floor; "" in main memory."""
-    namespace = getattr(data, "card", data.namespace)
-    if namespace.is_host:
-        return ""
+def describe(data: Any, namespace: Namespace) -> str:
+    """The device that works on data: its name, the precision of products, and a pass over X with its floor."""
     single = str(namespace.dtype).endswith("float32")
     each = (4 if single else 8) + (4 if data.costs.storage == "sparse" else 0)  # beside an entry its column
     name, precision, rate = _name_of(namespace.device), f"float{32 if single else 64}", 0.0

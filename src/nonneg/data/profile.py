@@ -104,6 +104,7 @@ class Profile(Costs):
         from .device import describe
 
         costs, namespace = data.costs, data.namespace
+        card = getattr(data, "card", namespace)
         declared = {field.name: getattr(costs, field.name) for field in fields(Costs)}
         return cls(
             **declared | {"swept_sides": costs.swept_sides if namespace.is_host else frozenset()},
@@ -113,5 +114,5 @@ class Profile(Costs):
             has_negatives=not costs.out_of_core and data.facts.lowest < 0,
             on_host=namespace.is_host,
             is_single=namespace.is_single,
-            device=describe(data),
+            device="" if card.is_host else describe(data, card),
         )

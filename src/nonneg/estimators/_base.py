@@ -65,7 +65,7 @@ from ._panels import restricted
 from ._parameters import Parameters
 from .encoding import encode, within_reach
 from .shareable import Shareable
-from .validation import check_features, check_width, read_codes, read_non_negative, read_samples, warn_of_empty
+from .validation import check_features, check_width, read_codes, read_samples, warn_of_empty
 
 
 class Orthogonality(NamedTuple):
@@ -227,16 +227,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         X = imputed_by(X, solution.data) if X.costs.weighted else X
         if X.log is not None:
             X.log.before = before  # nested fits reset it
-        self._hold(X, solution, context)
-        return self
-
-    def _hold(self, X: Data, solution: Solution, context: Context) -> None:
-        """Set the fitted attributes, and say how the fit ended."""
-        scaled = in_scale(solution, self._norm)
-        if scaled is not solution:
-            solution, self._soft_factors = scaled, scaled.factors
         self._keep(X, solution)
         self._end(solution, context)
+        return self
 
     @classmethod
     def _fit_together(cls, copies: Sequence[Any], X: Any) -> bool:
@@ -257,7 +250,9 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             seeds = [int(make_generator(copy.random_state).uniform() * 2**31) for copy in copies]
             found = solve_ranks(problem, [options[0] for *_, options, _ in planned], ranks, seeds, context)
         for copy, solution in zip(copies, found or (), strict=False):
-            copy._hold(data, copy._best_of(data, [solution]), context)
+            best = copy._best_of(data, [solution])
+            copy._keep(data, best)
+            copy._end(best, context)
         return found is not None
 
     def _end(self, solution: Solution, context: Context) -> None:
@@ -302,8 +297,13 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         return placed(data, self.device)
 
     def _checked(self, X: Any, **settings: Any) -> Data:
-        """X as data, its signs checked."""
-        return read_data(X, signed=True, **settings) if self._takes_signs else read_non_negative(X, **settings)
+        """X as data, or an error that locates a negative entry, in scikit-learn's words and ours."""
+        try:
+            return read_data(X, signed=self._takes_signs, **settings)
+        except DataError as error:
+            if " negative entr" not in str(error):
+                raise
+            raise DataError(f"Negative values in data passed to X: {error}") from None
 
     def _fit(self, X: Data, context: Context) -> Solution:
         """The best solution of all starts."""
@@ -319,7 +319,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         return self._best_of(X, solutions)
 
     def _best_of(self, X: Data, solutions: list[Solution]) -> Solution:
-        """The solution of a fit, given those of its starts, improved and hardened as this estimator does."""
+        """The solution of a fit, given those of its starts, improved, scaled and hardened as this estimator does."""
         if X.log is not None:
             X.log.over = None  # no more interruption from here: finish, so that the result is kept
         is_weighted = X.costs.weighted
@@ -327,7 +327,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         for solution in solutions:
             solution.factors.update((name, to_host(factor)) for name, factor in solution.factors.items())
         self.objectives_ = np.array([solution.objective for solution in solutions])
-        found = self._chosen(X, solutions)
+        found = in_scale(self._chosen(X, solutions), self._norm)
         return self._hardened(imputed_by(X, found.data) if is_weighted else X, found)
 
     @property

@@ -224,15 +224,6 @@ def _other_names(known: Sequence[str], names: Sequence[str]) -> str:
     return "\n".join([*lines, ""])
 
 
-def read_non_negative(X: Any, *, unknown: bool = False, origin: Any = None) -> Data:
-    """X as data, or an error that locates a negative entry, in scikit-learn's words and ours."""
-    try:
-        return read_data(X, unknown=unknown, origin=origin)
-    except DataError as error:
-        is_negative = " negative entr" in str(error)
-        raise DataError(f"Negative values in data passed to X: {error}" if is_negative else str(error)) from None
-
-
 def check_non_negative(X: Any) -> Any:
     """X itself, or an error that locates a negative entry, in scikit-learn's words and ours."""
     entries = X.data if sparse.issparse(X) else X

@@ -103,6 +103,14 @@ class Planner:
         self.words = tuple(dict.fromkeys(word for rule in self.rules.values() for word in rule.words))
         """The words of the updates of all factors."""
 
+    def forms(self, word: Word) -> bool:
+        """Whether a constant product is formed once and for all."""
+        return canonical(word)[0] in self.constants
+
+    def is_implicit(self, word: Word) -> bool:
+        """Whether a Gram matrix of the data is multiplied without being formed."""
+        return canonical(word)[0] in self.costs.grams
+
     def _worth_forming(self, rules: Iterable[RuleWords]) -> frozenset[Word]:
         """Constant products in the cheapest plan of some rule."""
         constants = self._given

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..algebra.expression import Letter, Word
+from ..algebra.expression import Letter, Word, gram_of
 from ..data import Data, as_dense, read_data
 from ..data.base import items_of
 from ..data.memory import available_bytes, readable
@@ -151,7 +151,7 @@ class Problem:
             )
         grams = {side: data.with_itself(side, not side) for side in data.costs.formed_grams}
         X = Letter(model.data)
-        self._formed = {canonical(Word([X.T, X] if side else [X, X.T]))[0]: gram for side, gram in grams.items()}
+        self._formed = {canonical(gram_of(X, side))[0]: gram for side, gram in grams.items()}
         """Constant products computed so far."""
         self._lock = RLock()
         self._compiled: dict[Any, Executable] = {}

@@ -194,7 +194,7 @@ def solve(
     loop = _Loop(run, solver, stopping, callback, write)
     while run.status is None and run.n_iter != pause_at:
         try:
-            loop.iterate()
+            loop.take(solver.step(run.point, run.state))
         except Interrupted:
             loop.return_to_last()
             break
@@ -246,10 +246,6 @@ class _Loop:
             run.status = Status.MAX_ITER if run.history[-1].iteration == run.n_iter else self._check(None)
         self._last = run.copy() if self.out_of_core else run
         self._next_look = time.perf_counter() + _PATIENCE
-
-    def iterate(self) -> None:
-        """Take a step."""
-        self.take(self.solver.step(self.run.point, self.run.state))
 
     def take(self, point: Point) -> None:
         """Go on to the point of a step; check the run, or look at it, if it is time, and write it to the checkpoint."""

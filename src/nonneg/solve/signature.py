@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..algebra.expression import Letter, Word
+from ..algebra.expression import Letter, Word, gram_of
 from ..data import Data
 from ..data.profile import Profile
 from ..exceptions import ShapeError
@@ -106,22 +106,14 @@ class Signature:
             product=model.form,
             data=frozenset(of_data),
             # Gram matrices multiplied without being formed, and the entries that such a product reads.
-            grams={_gram(X, False): data.gram_size} if is_gram else {_gram(X, side): 2.0 * data.non_zeros for side in sides},
-            unformed=frozenset(_gram(X, side) for side in (False, True) if side not in data.one_pass_grams),
+            grams={gram_of(X, False): data.gram_size} if is_gram else {gram_of(X, side): 2.0 * data.non_zeros for side in sides},
+            unformed=frozenset(gram_of(X, side) for side in (False, True) if side not in data.one_pass_grams),
             sums_in_double=data.is_single,
             horizon=max(min(self.horizon, HORIZON), 1),
             largest=float(max(data.non_zeros, *(rows * columns for rows, columns in self.shapes.values()))),
         )
-        formed = frozenset(canonical(_gram(X, side))[0] for side in data.formed_grams)
+        formed = frozenset(canonical(gram_of(X, side))[0] for side in data.formed_grams)
         return planner_of(model.words, costs, formed)
-
-    def is_formed(self, word: Word) -> bool:
-        """Whether a constant product is formed once and for all."""
-        return canonical(word)[0] in self.planner.constants
-
-    def is_implicit(self, word: Word) -> bool:
-        """Whether a Gram matrix of the data is multiplied without being formed."""
-        return canonical(word)[0] in self.planner.costs.grams
 
     def divide(self, word: Word) -> tuple[Word, Word]:
         """Cut a form at its narrowest place."""
@@ -132,11 +124,6 @@ class Signature:
         if make not in self._derived:
             self._derived[make] = make(self)
         return self._derived[make]
-
-
-def _gram(X: Letter, side: bool) -> Word:
-    """X Xᵀ, or Xᵀ X."""
-    return Word([X.T, X] if side else [X, X.T])
 
 
 # ---- shapes

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ..algebra.expression import Letter, Word
+from ..algebra.expression import Letter, Word, gram_of
 from ..data import Data, Total
 from ..data.blocks import Interrupted
 from ..data.low_rank import Compression
@@ -76,7 +76,7 @@ def kind_for(signature: Signature) -> Kind | None:
     if signature.data.out_of_core and can_compress(signature):
         return Kind.LOW_RANK
     side, data = side_of(signature), signature.data
-    if side is None or signature.is_formed(_gram(signature.model, side)) or not data.non_zeros:
+    if side is None or not data.non_zeros or signature.planner.forms(gram_of(Letter(signature.model.data), side == "rows")):
         return None
     combined, kept = data.shape if side == "rows" else data.shape[::-1]
     size = PER_COMPONENT * signature.rank
@@ -129,11 +129,6 @@ def euclidean(model: Model) -> Model | None:
     if model.signed or not all(model.constraints[name].is_free for name in model.learned) or not model.divergence.approximates:
         return None
     return Model(model.form, Beta(2), model.constraints, data=model.data)
-
-
-def _gram(model: Model, side: Side) -> Word:
-    X = Letter(model.data)
-    return Word([X.T, X] if side == "rows" else [X, X.T])
 
 
 # ---- the two kinds
@@ -384,7 +379,8 @@ class Sketch(Surrogate):
         is_transposed = self.problem.shapes[name][0] != self.problem.data.shape[1 if self._side == "rows" else 0]
         W = Word([Letter(name, is_transposed)])
         out_of_core = self.problem.signature.data.out_of_core
-        KW = to_host(point.product(_gram(self.problem.model, self._side) + W)) if out_of_core else None
+        K = gram_of(Letter(self.problem.model.data), self._side == "rows")
+        KW = to_host(point.product(K + W)) if out_of_core else None
         self._made.add(point.value(W), KW)
 
     def judge(self, rounds: Rounds, point: Point, *, is_over: bool, first: int) -> tuple[Rounds, bool]:
@@ -550,9 +546,10 @@ def _begun(data: Data, key: tuple[Any, ...], make: Callable[[Data], Any]) -> Any
 def root_problem(problem: Problem) -> Problem | None:
     """The problem on a root of its Gram matrix, if that is formed, to look for a start on; in single precision, if large."""
     side = side_of(problem.signature)
-    if side is None or not problem.signature.is_formed(_gram(problem.model, side)):
+    word = gram_of(Letter(problem.model.data), side == "rows")
+    if side is None or not problem.planner.forms(word):
         return None
-    gram = problem.constant_value(canonical(_gram(problem.model, side))[0])
+    gram = problem.constant_value(canonical(word)[0])
     root = of_gram(gram, problem.namespace, side)
     return problem.on(in_single_precision(root) if gram.shape[0] > _IN_CACHE else root)
 

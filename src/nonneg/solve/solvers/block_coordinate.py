@@ -197,7 +197,7 @@ def projective_of(problem: Problem, solver: BlockCoordinate) -> Projective:
     """The descent on the root of the Gram matrix of a problem: the data themselves, or that of the formed matrix."""
     (subproblem,) = problem.signature.derived(subproblems).values()
     xp, penalty = problem.namespace.xp, subproblem.terms.penalty
-    if problem.signature.is_formed(subproblem.C):
+    if problem.planner.forms(subproblem.C):
         values, vectors = xp.linalg.eigh(problem.constant_value(canonical(subproblem.C)[0]))
         R = vectors * xp.sqrt(xp.maximum(values, xp.zeros_like(values)))
     else:

@@ -121,7 +121,7 @@ class Linear(Subproblem):
         """Whether nothing else is learned: few sweeps, not worth a compilation if F is small."""
 
     def obstacle(self, signature: Signature) -> str | None:
-        if any(word and signature.is_implicit(word) for word in (self.P, self.Q)):
+        if any(word and signature.planner.is_implicit(word) for word in (self.P, self.Q)):
             return f"the Gram matrix of the data beside {self.letter.name} is not formed"
         return self.obstacle_of_ridge() if self.before else None
 
@@ -226,7 +226,7 @@ class Quadratic(Subproblem):
         self.RF, self.CF, self.FCF, self.FF = R.T + F, self.C + F, F.T + self.C + F, F.T + F
         self.is_gram_of_data = canonical(self.C)[0] == canonical(self.Q)[0]
         """Whether C = Q = X Xᵀ, or Xᵀ X."""
-        self.is_implicit = self.is_gram_of_data and not signature.is_formed(self.C)
+        self.is_implicit = self.is_gram_of_data and not signature.planner.forms(self.C)
         """Whether that is not formed, because it would cost more time, or memory, than it saves."""
         self.keeps_products = self.is_implicit and math.isinf(signature.data.gram_size)
         """Whether sweeps keep up products with X, or its sketch; else the data are their Gram matrix."""
@@ -240,7 +240,7 @@ class Quadratic(Subproblem):
         if self.is_implicit:
             return None if self.is_turned in signature.data.swept_sides else "the data cannot be gone over row by row"
         largest = max(signature.data.non_zeros, rows * columns, _SMALL)
-        if not self.after or signature.is_formed(self.C) or rows * rows <= largest:
+        if not self.after or signature.planner.forms(self.C) or rows * rows <= largest:
             return None
         return f"{self.C} would have to be formed, {rows} × {rows}, which is larger than the data"
 

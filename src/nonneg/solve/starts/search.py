@@ -68,9 +68,15 @@ class Search(Start):
         if not problem.data.facts.non_zeros:
             return {}
         rough = surrogate.rough if surrogate is not None else root_problem(problem) or problem
-        with np.errstate(over="ignore", invalid="ignore"):
-            patience = _LONGER if problem.signature.data.out_of_core else 1
-            factors = searched(rough, np.random.default_rng(setting.seed), context.trial, patience)
+        generator, patience = np.random.default_rng(setting.seed), _LONGER if problem.signature.data.out_of_core else 1
+        (subproblem,) = rough.signature.derived(subproblems).values()
+        rank, rows = min(rough.shapes[rough.learned[0]]), rough.data.shape[1 if subproblem.is_turned else 0]
+        few = max(_FEW, _FEW_PER_COMPONENT * rank)
+        with np.errstate(over="ignore", invalid="ignore"), suited_to(rough.data.size * rank):
+            if rows >= 2 * few:
+                factors = _among_few(rough, subproblem, few, generator, context.trial, patience)
+            else:
+                factors = _best(rough, subproblem, generator, context.trial, patience).factors
         context.say("searched for a start")
         if not all(np.isfinite(factor).all() and factor.any() for factor in factors.values()):
             return {}
@@ -80,30 +86,8 @@ class Search(Start):
         return "swap search"
 
 
-def searched(problem: Problem, generator: np.random.Generator, stop: Any = None, patience: int = 1) -> dict[str, Any]:
-    """The factor at about the best minimum found.
-
-    Parameters
-    ----------
-    problem : Problem
-        Of the data, or of a sketch.
-    generator : Generator
-    stop : callable, optional
-        Called with the progress of each descent; returning True ends it.
-    patience : int
-        Multiplies the number of swaps.
-    """
-    (subproblem,) = problem.signature.derived(subproblems).values()
-    rows = problem.data.shape[1 if subproblem.is_turned else 0]
-    rank = min(problem.shapes[problem.learned[0]])
-    few = max(_FEW, _FEW_PER_COMPONENT * rank)
-    with suited_to(problem.data.size * rank):
-        if rows >= 2 * few:
-            return _among_few(problem, subproblem, few, generator, stop, patience)
-        return _best(problem, subproblem, generator, stop, patience).factors
-
-
-def _best(problem: Problem, subproblem: Quadratic, generator: np.random.Generator, stop: Any, patience: int) -> Point:
+def _best(problem: Problem, subproblem: Quadratic, generator: np.random.Generator, stop: Callback, patience: int) -> Point:
+    """The point at about the best minimum found; `stop` ends a descent, and `patience` multiplies the number of swaps."""
     solver = Coordinate(passes=_PASSES)
     start = initial_factors(problem, "random", {}, generator)
     best = solve(begin(problem, start, solver, _ROUGH), solver, _ROUGH, stop).best
@@ -123,10 +107,10 @@ def _best(problem: Problem, subproblem: Quadratic, generator: np.random.Generato
     return best
 
 
-def _is_hopeless(values: list[float], lowest: float, stop: Callback | None, progress: Progress) -> bool:
+def _is_hopeless(values: list[float], lowest: float, stop: Callback, progress: Progress) -> bool:
     """Whether to end a descent that will not come below the lowest objective so far, by the values of its checks."""
     values.append(progress.objective)
-    if stop is not None and stop(progress):
+    if stop(progress):
         return True
     if len(values) < _LEAST:
         return False
@@ -176,7 +160,7 @@ def _new_component(point: Point, subproblem: Quadratic, F: np.ndarray, B: np.nda
 
 
 def _among_few(
-    problem: Problem, subproblem: Quadratic, few: int, generator: np.random.Generator, stop: Any, patience: int
+    problem: Problem, subproblem: Quadratic, few: int, generator: np.random.Generator, stop: Callback, patience: int
 ) -> dict[str, Any]:
     """The search among some of the features; entries of the others are fitted to its codes."""
     from ...kernels.coordinates import linear_rows
