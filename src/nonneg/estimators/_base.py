@@ -246,7 +246,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             return False
         context = Context()
         with context.watching(data):
-            problem = bind(model, copies[0]._data(data), max(ranks), None, horizon=copies[0].max_iter * len(copies))
+            problem = bind(model, data, max(ranks), None, horizon=copies[0].max_iter * len(copies))
             seeds = [int(make_generator(copy.random_state).uniform() * 2**31) for copy in copies]
             found = solve_ranks(problem, [options[0] for *_, options, _ in planned], ranks, seeds, context)
         for copy, solution in zip(copies, found or (), strict=False):
@@ -314,7 +314,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             check_observed(X, "X")
         if X.facts.peak == 0:
             raise DataError("X is zero everywhere: there is nothing in it to factorize.")
-        problem = bind(first, self._data(X), rank, given, horizon=self.max_iter * len(options))
+        problem = bind(first, X, rank, given, horizon=self.max_iter * len(options))
         solutions = solve_restarts(problem, options, self.random_state, context, self.n_jobs, self._kept_of_start)
         return self._best_of(X, solutions)
 
@@ -371,8 +371,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
     def _explain_data(self, X: Data) -> Explanation:
         """The explanation of a fit to data that were read."""
         model, rank, options, given = self._planned(X)
-        data = self._data(X)
-        signature = signature_of(model, data, rank, given, self.max_iter * len(options))
+        signature = signature_of(model, X, rank, given, self.max_iter * len(options))
         explanation = explain_strategy(signature, choose(signature, options[0]), model.line, len(options))
         return replace(explanation, note=self._note)
 
@@ -413,10 +412,6 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         warm = {name: factors[name] for name in model.learned if name in factors and factors[name].shape == shapes[name]}
         return fixed | warm if warm else {}
 
-    def _data(self, X: Data) -> Any:
-        """X as the engine is to see it."""
-        return X
-
     def _keep(self, X: Data, solution: Solution) -> None:
         """Set the fitted attributes."""
         self.factors_, self.model_, self.solver_ = solution.factors, solution.model, solution.solver
@@ -445,7 +440,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             return float(np.sqrt(2 * solution.objective))
         signed = {name: constraint for name, constraint in model.constraints.items() if constraint.is_signed}
         plain = Model(model.form, model.divergence, signed).with_signs(model.signed)
-        return error_of(self._data(X), plain, solution.factors)
+        return error_of(X, plain, solution.factors)
 
     _norm: ClassVar[str] = "l2"
     """The norm by which components of free factors are one."""
@@ -466,7 +461,7 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
             return solution
         how = getattr(self, "orthogonality", "soft")
         if how != "soft" and how != 0:
-            solution = hardened(in_memory(self._data(X)), solution, axes, how, self.max_iter, self.tol)
+            solution = hardened(in_memory(X), solution, axes, how, self.max_iter, self.tol)
         self.orthogonality_ = {}
         for name, axis in axes.items():
             W = solution.factors[name] if axis == "columns" else solution.factors[name].T

@@ -240,7 +240,7 @@ class ConsensusNMF(NMF):
         W = np.ascontiguousarray(np.hstack([W[:, : len(fixed)], W[:, len(fixed) :][:, order]]))
         self._keep_runs(points, found, order, len(fixed))
         factors: Mapping[str, Any] = {"W": W, "H": H}
-        return replace(best, factors=dict(factors), objective=objective_of(self._data(X), best.model, factors))
+        return replace(best, factors=dict(factors), objective=objective_of(X, best.model, factors))
 
     def _keep_runs(self, points: np.ndarray, found: RunClusters, order: np.ndarray, n_fixed: int) -> None:
         """Store the clusters of runs, components in a new order."""

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..constraints import unit_length
 from ..data import Data, Gram, as_dense, read_data
+from ..data.base import items_of
 from ..data.device import check_device, name_of, on_host, placed
 from ..data.memory import check_memory
 from ..data.reading import check_missing
@@ -137,7 +138,7 @@ class _Pairwise(Factorizer):
         W = self.factors_["W"]
         V = self._clusters(W)
         sums = V.sum(axis=1, keepdims=True)
-        self.memberships_, self.labels_ = V / np.where(sums > 0, sums, 1.0), labelled(V, K, W)
+        self.memberships_, self.labels_ = V / np.where(sums > 0, sums, 1.0), labelled(V, items_of(K), W)
         self._end(solution, context)
         return self
 
@@ -404,11 +405,11 @@ class KernelPNMF(_Pairwise):
             )
         return rank
 
-    def _data(self, X: Data) -> Gram:
-        return Gram(X.itself(), checked=False)
+    def _read_to_fit(self, X: Any, sample_weight: Any = None, weights: Any = None) -> Data:
+        return read_data(Gram(super()._read_to_fit(X, sample_weight, weights).itself(), checked=False))
 
     def _error(self, X: Data, solution: Solution) -> float:
-        if solution.objective < -_ROUNDING * X.namespace.eps * float(X.itself().trace()):
+        if solution.objective < -_ROUNDING * X.namespace.eps * X.power_sum(2):
             return math.nan
         return super()._error(X, solution)
 

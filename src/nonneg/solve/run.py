@@ -83,6 +83,8 @@ class Solver(ABC):
     True
     """
 
+    name: ClassVar[str] = ""
+    """The name by which users ask for it, if it has one; a subclass has its own."""
     title: ClassVar[str] = ""
     """The name of the algorithm, for people."""
     searches: ClassVar[bool] = False

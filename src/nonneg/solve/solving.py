@@ -24,7 +24,7 @@ from .problem import Problem, Units, point_at, read_init
 from .run import Callback, Run, begin, solve, solve_all
 from .signature import component_axes
 from .solution import Solution, Status
-from .solvers import Solver, name_of, solver_for
+from .solvers import Solver, solver_for
 from .stopping import Stopping
 from .surrogate import Surrogate
 
@@ -112,7 +112,7 @@ def solution_of(problem: Problem, run: Run, solver: Solver) -> Solution:
         model=model,
         data=None if model.data not in model.form.names else own.user_data if is_plain else inside(own),
         scaled_objective=run.best.objective()[0],
-        solver=name_of(solver),
+        solver=vars(type(solver)).get("name") or type(solver).__name__,
     )
 
 

@@ -145,10 +145,7 @@ def _starts(signature: Signature, options: Options, solver: Solver, kind: Kind |
     """Starts to try, rounds that they share, and why."""
     if isinstance(options.init, Mapping):
         return (Given(options.init, is_warm=options.is_warm),), 0, ""
-    init, is_chosen = options.init, isinstance(options.init, tuple) or options.init == "auto"
-    candidates = init if isinstance(init, tuple) else default_starts(signature) if is_chosen else (Named(init),)
-    if options.number and is_chosen and not any(start.varies for start in candidates):
-        candidates = (RANDOM,)  # singular vectors are the same each time
+    candidates = _candidates(signature, options.init, is_restart=options.number > 0)
     made = [start for start in candidates if not isinstance(start, Named)]
     named = tuple(start for start in candidates if isinstance(start, Named))
     if signature.data.out_of_core and kind is None:
@@ -164,6 +161,14 @@ def _starts(signature: Signature, options: Options, solver: Solver, kind: Kind |
         if start.applies(signature, solver):
             return (start,), 0, start.why
     return named, 0, "local minima differ, and it shows early" if len(named) > 1 else ""
+
+
+def _candidates(signature: Signature, init: str | tuple[Start, ...], *, is_restart: bool) -> tuple[Start, ...]:
+    """The starts that the user asks for, or else those that suit the form; a restart of one that is always the same is random."""
+    if isinstance(init, str) and init != "auto":
+        return (Named(init),)
+    candidates = init if isinstance(init, tuple) else default_starts(signature)
+    return (RANDOM,) if is_restart and not any(start.varies for start in candidates) else candidates
 
 
 def default_starts(signature: Signature) -> tuple[Start, ...]:

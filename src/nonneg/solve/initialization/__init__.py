@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...exceptions import IncompatibleError, unknown
+from ...exceptions import IncompatibleError, is_one_of, unknown
 from ...kernels.namespace import Array, to_host
 from ..exact import solved
 from ..problem import Problem
@@ -63,7 +63,7 @@ def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], ra
     No entry is exactly zero, since a multiplicative rule could never bring it back: zeros that are given become the epsilon of
     double precision, in single precision too, times the factor's largest entry. Factors of either sign are fitted to the others.
     """
-    if not isinstance(start, str) or start not in NAMES:
+    if not is_one_of(start, NAMES):
         raise unknown("init", start, STARTS, "a dict of factors")
     generator = make_generator(random_state)
     xp, constraints, make = problem.namespace.xp, problem.model.constraints, NAMES[start]

@@ -29,18 +29,20 @@ __all__ = [
     "Stopping",
     "best_solver",
     "get_solver",
-    "name_of",
     "solver_for",
 ]
 
 NAMES: dict[str, Solver] = {
-    "coordinate": Coordinate(),
-    "block-coordinate": BlockCoordinate(),
-    "newton": Newton(),
-    "quasi-newton": QuasiNewton(),
-    "adaptive": Adaptive(),
-    "multiplicative": Multiplicative(),
-    "least-squares": AlternatingLeastSquares(),
+    solver.name: solver
+    for solver in (
+        Coordinate(),
+        BlockCoordinate(),
+        Newton(),
+        QuasiNewton(),
+        Adaptive(),
+        Multiplicative(),
+        AlternatingLeastSquares(),
+    )
 }
 
 
@@ -60,11 +62,6 @@ def solver_for(signature: Signature, solver: str | Solver) -> Solver:
     if isinstance(solver, Solver):
         return solver
     return best_solver(signature) if solver == "auto" else get_solver(solver)
-
-
-def name_of(solver: Solver) -> str:
-    """The name of a solver, whatever its settings; that of its class if it has none."""
-    return next((name for name, known in NAMES.items() if type(known) is type(solver)), type(solver).__name__)
 
 
 def get_solver(solver: str | Solver) -> Solver:

@@ -68,6 +68,7 @@ class BlockCoordinate(Solver):
     ('block-coordinate', 'converged')
     """
 
+    name: ClassVar[str] = "block-coordinate"
     title: ClassVar[str] = "coordinate descent in blocks of rows"
     blocks: int = 8
     passes: int = 2

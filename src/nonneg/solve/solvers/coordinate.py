@@ -111,6 +111,7 @@ class Coordinate(Solver):
     ('coordinate', 'converged')
     """
 
+    name: ClassVar[str] = "coordinate"
     title: ClassVar[str] = "coordinate descent"
     warmup: int = 10
     passes: int = 10

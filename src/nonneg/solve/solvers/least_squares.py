@@ -47,6 +47,7 @@ class AlternatingLeastSquares(Solver):
     ('least-squares', 'converged')
     """
 
+    name: ClassVar[str] = "least-squares"
     title: ClassVar[str] = "alternating least squares"
     factors: tuple[str, ...] | None = None
 

@@ -84,6 +84,7 @@ class Multiplicative(Solver):
     ('multiplicative', 'converged')
     """
 
+    name: ClassVar[str] = "multiplicative"
     title: ClassVar[str] = "multiplicative updates"
     exponent: float | None = None
     rescale: bool = False
@@ -176,6 +177,7 @@ class Adaptive(Solver):
     ('adaptive', 'converged')
     """
 
+    name: ClassVar[str] = "adaptive"
     title: ClassVar[str] = "multiplicative updates with adaptive exponents"
     searches: ClassVar[bool] = True
     growth: float = 1.3

@@ -90,6 +90,7 @@ class Newton(Solver):
     ('newton', 'converged')
     """
 
+    name: ClassVar[str] = "newton"
     title: ClassVar[str] = "Newton steps, row by row"
     warmup: int = 3
     passes: int = 1

@@ -107,6 +107,7 @@ class QuasiNewton(Solver):
     ('quasi-newton', 'converged')
     """
 
+    name: ClassVar[str] = "quasi-newton"
     title: ClassVar[str] = "quasi-Newton steps"
     searches: ClassVar[bool] = True
     memory: int = 10
