@@ -47,7 +47,7 @@ DESCRIPTIONS = {
     "sparse = dense": "sparse and dense data lead to the same, from the same start",
     "permuted": "permuted data lead to permuted factors, from the same start",
     "scaled": "scaled data lead to scaled objectives, from the same start",
-    "stationary": "where a run says that it has converged, the K.K.T. residual is small",
+    "stationary": "if a run says that it has converged, the K.K.T. residual is small",
     "codes": "fit_transform is fit and then transform",
     "stored = memory": "data in files and on Dask lead to what they lead to in memory, step by step from the same start",
     "weight": "an entry, or a sample, of weight 0 or NaN counts nothing, one of weight 2 counts twice",
