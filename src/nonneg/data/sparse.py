@@ -155,7 +155,7 @@ class SparseData(Data):
         from ..kernels.threads import over_rows
 
         X, (F, V, curve, options, first, totals) = self._transposed if transposed else self.values, descent
-        rest = (np.ascontiguousarray(V.T), descent.linear, *curve[:3], curve.bounds, floor_of(np, F.dtype), options, totals)
+        rest = (np.ascontiguousarray(V.T), descent.linear, *curve.arguments, floor_of(np, F.dtype), options, totals)
         over_rows(newton_sparse, X.indptr, first, F, X.indptr, X.indices, X.data.astype(F.dtype, copy=False), *rest)
 
     # ---- entry by entry

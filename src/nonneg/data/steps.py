@@ -102,6 +102,15 @@ class Curve(NamedTuple):
     """The lowest and the highest φ of convex monomials."""
 
     @property
+    def arguments(self) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None, tuple[float, float]]:
+        """Slopes, powers and bounds as the kernels take them: None for what they know of a divergence, see `newton_rows`."""
+        if self.is_dual:
+            return None, self.data_powers, self.powers, self.bounds
+        if self.powers is not None and (*self.powers, *self.data_powers) == (0, -1, 0, 1):  # Itakura and Saito
+            return self.slopes, None, None, self.bounds
+        return self.slopes, self.data_powers, self.powers, self.bounds
+
+    @property
     def on_pattern(self) -> bool:
         """Whether it is linear in X̂ for X = 0, so that a sparse X needs only its non-zeros."""
         return not self.is_dual and bool(np.all(self.data_powers > 0))
@@ -171,8 +180,7 @@ class Descent(NamedTuple):
             np.ascontiguousarray(X, dtype=self.F.dtype),
             self.V,
             self.linear,
-            *curve[:3],
-            curve.bounds,
+            *curve.arguments,
             floor_of(np, self.F.dtype),
             self.options,
             self.totals[rows] if len(self.totals) else self.totals,

@@ -36,36 +36,26 @@ _LONG = 0.1
 @inlined
 def _raised(y: Array, exponent: float, base: Array, out: Array) -> None:
     """y^exponent into `out`, from products and square roots if it is a multiple of a quarter."""
-    one, quarters = y.dtype.type(1), round(4 * abs(exponent))
+    quarters = round(4 * abs(exponent))
     if abs(4 * abs(exponent) - quarters) > 1e-9 or quarters > 32:
         for j in range(len(y)):
             out[j] = np.float64(y[j]) ** exponent
         return
+    for j in range(len(y)):
+        base[j], out[j] = y[j], 1
     if exponent < 0:
         for j in range(len(y)):
-            base[j] = one / y[j]
-    else:
-        for j in range(len(y)):
-            base[j] = y[j]
-    whole, half, quarter = quarters // 4, quarters % 4 // 2, quarters % 2
-    if whole:
-        for j in range(len(y)):
-            out[j] = base[j]
-        for _ in range(whole - 1):
+            base[j] = y.dtype.type(1) / base[j]
+    times, left = quarters // 4, quarters % 4
+    while True:
+        for _ in range(times):
             for j in range(len(y)):
                 out[j] *= base[j]
-    else:
-        for j in range(len(y)):
-            out[j] = 1
-    if half or quarter:
+        if not left:
+            return
         for j in range(len(y)):
             base[j] = np.sqrt(base[j])
-        if half:
-            for j in range(len(y)):
-                out[j] *= base[j]
-        if quarter:
-            for j in range(len(y)):
-                out[j] *= np.sqrt(base[j])
+        times, left = left // 2, 2 * (left % 2)
 
 
 @inlined
@@ -74,31 +64,28 @@ def _above(value: float, floor: float) -> float:
 
 
 @inlined
-def _weigh(weights: Array, powers: Array, y: Array, a: Array, b: Array, base: Array, z: Array) -> None:
-    """d′ into a, and the convex part of d″ into b, at each entry of X̂; 1/X̂ into a for the I-divergence."""
+def _weigh(
+    weights: Array, slopes: Array, data_powers: Array, powers: Array, y: Array, a: Array, b: Array, base: Array, z: Array
+) -> None:
+    """d′ into a, and the convex part of d″ into b, at each entry of X̂; for the I-divergence 1/X̂ into a, and b has weights."""
     one, zero = y.dtype.type(1), y.dtype.type(0)
-    if powers is None:
-        weight = weights[0]
-        for j in range(len(y)):  # hidden entries must not become 0 · ∞
-            a[j] = one / y[j] if weight[j] != zero else zero
-        return
-    if len(powers) == 0:  # ln X̂ − ln X and 1/X̂; the weights are ln X
+    if slopes is None:  # ln X̂ − ln X and 1/X̂; the weights are ln X
         for j in range(len(y)):
             b[j] = one / y[j]
-        for j in range(len(y)):
             a[j] = np.log(y[j]) - weights[0, j]
         return
-    if len(powers) == 2 and powers[0] + powers[1] == -1 and powers[0] * powers[1] == 0:  # Itakura and Saito: one division is enough
-        first = powers[0] == 0
-        logarithm, other = weights[0 if first else 1], weights[1 if first else 0]
-        for j in range(len(y)):
-            base[j] = one / y[j]
-        for j in range(len(y)):
-            z[j] = other[j] * base[j] * base[j] if other[j] != zero else zero
-        for j in range(len(y)):
-            a[j] = logarithm[j] * base[j] + z[j]
-        for j in range(len(y)):
-            b[j] = _above(-(z[j] + z[j]) * base[j], zero) + _above(-logarithm[j] * base[j] * base[j], zero)
+    if powers is None:
+        if data_powers is None:
+            logarithm, other = weights[0], weights[1]
+            for j in range(len(y)):
+                base[j] = one / y[j]
+                z[j] = other[j] * base[j] * base[j] if other[j] != zero else zero
+                a[j] = logarithm[j] * base[j] + z[j]
+                b[j] = _above(-(z[j] + z[j]) * base[j], zero) + _above(-logarithm[j] * base[j] * base[j], zero)
+        else:
+            weight = weights[0]
+            for j in range(len(y)):  # hidden entries must not become 0 · ∞
+                a[j] = one / y[j] if weight[j] != zero else zero
         return
     for j in range(len(y)):
         a[j] = b[j] = zero
@@ -111,27 +98,24 @@ def _weigh(weights: Array, powers: Array, y: Array, a: Array, b: Array, base: Ar
         _raised(y, powers[m] - 2, base, z)
         for j in range(len(y)):
             z[j] = z[j] * weight[j] if weight[j] != zero else zero
-        for j in range(len(y)):
             a[j] += z[j] * y[j]
-        for j in range(len(y)):
             b[j] += _above(more * z[j], zero)
 
 
 @inlined
-def _derivatives(v: Array, weights: Array, powers: Array, a: Array, b: Array) -> tuple[float, float]:
+def _derivatives(v: Array, data_powers: Array, powers: Array, a: Array, b: Array) -> tuple[float, float]:
     """Slope and curvature along an entry."""
     slope, curvature = 0.0, 0.0
-    for start in range(0, len(v), _CHUNK):
+    for start in range(0, len(a), _CHUNK):
         s, c = v.dtype.type(0), v.dtype.type(0)
         some, first, second = v[start : start + _CHUNK], a[start : start + _CHUNK], b[start : start + _CHUNK]
-        if powers is None:
-            weight = weights[0, start : start + _CHUNK]
-            for j in range(len(some)):
+        if powers is None and data_powers is not None:
+            for j in range(len(first)):
                 t = some[j] * first[j]
-                s += weight[j] * t
-                c -= weight[j] * t * t
+                s += second[j] * t
+                c -= second[j] * t * t
         else:
-            for j in range(len(some)):
+            for j in range(len(first)):
                 s += some[j] * first[j]
                 c += some[j] * some[j] * second[j]
         slope += s
@@ -169,6 +153,8 @@ def _row(
     n: int,
     linear: Array,
     weights: Array,
+    slopes: Array,
+    data_powers: Array,
     powers: Array,
     bounds: tuple[float, float],
     floor: float,
@@ -182,6 +168,8 @@ def _row(
 ) -> None:
     """One row f of the factor, gone over until it stays; X̂ = f V is left in y. Beyond n columns V is zero."""
     penalty, overlap, first, passes, enough = options
+    if powers is None and data_powers is not None:
+        b = weights[0]
     total = 0.0
     for k in range(len(f)):
         total += f[k]
@@ -198,27 +186,24 @@ def _row(
         largest, moved = 0.0, 0.0
         for k in range(first, len(f)):
             if is_due:
-                _weigh(weights, powers, y, a, b, base, z)
+                _weigh(weights, slopes, data_powers, powers, y, a, b, base, z)
                 is_due = False
             v, old = V[k], float(f[k])
-            slope, curvature = _derivatives(v, weights, powers, a, b)
+            slope, curvature = _derivatives(v, data_powers, powers, a, b)
             slope += linear[k] + penalty + overlap * (total - old)
             largest = max(largest, old)
             if old == 0.0 and slope >= 0.0:
                 continue
-            if slope > 0.0:
-                d = -old
-                if curvature > 0.0:
-                    steepness = 1 / old
-                    if slope > _LONG * curvature * old:
-                        steepness = min(steepness, _steepest(v, y, weights[0] if powers is None else b))
-                    d = _move(slope, curvature, steepness, bounds[0])
-            elif not 0.0 < curvature < inf:
+            falls, d = slope > 0.0, -old
+            if not falls and not 0.0 < curvature < inf:
                 continue
-            elif bounds[1] <= 2:
+            if not falls and bounds[1] <= 2:
                 d = -slope / curvature
-            else:
-                d = _move(slope, curvature, _steepest(v, y, weights[0] if powers is None else b), bounds[1])
+            elif curvature > 0.0:
+                steepness = 1 / old if falls else inf
+                if not falls or slope > _LONG * curvature * old:
+                    steepness = min(steepness, _steepest(v, y, b))
+                d = _move(slope, curvature, steepness, bounds[0] if falls else bounds[1])
             new = f.dtype.type(old + d)
             if not new >= _SMALLEST:
                 new = f.dtype.type(0)
@@ -240,24 +225,28 @@ _SMALLEST = 1e-37
 
 
 @inlined
-def _weights_of(x: Array, slopes: Array, data_powers: Array, powers: Array, weights: Array) -> None:
+def _weights_of(x: Array, slopes: Array, data_powers: Array, powers: Array, width: int, weights: Array) -> None:
     """Slope · xᵖ for each monomial; ln x for the dual I-divergence, which has none."""
     n = len(x)
     for m in range(weights.shape[0]):
-        for j in range(n, weights.shape[1]):
+        for j in range(n, width):
             weights[m, j] = 0
-    if powers is not None and len(powers) == 0:
+    if slopes is None:
         for j in range(n):
             weights[0, j] = np.log(np.float64(x[j]))
+        return
+    if data_powers is None:
+        for j in range(n):
+            weights[0, j], weights[1, j] = slopes[0], slopes[1] * x[j]
+        return
     for m in range(len(slopes)):
         slope, p = x.dtype.type(slopes[m]), data_powers[m]
+        for j in range(n):
+            weights[m, j] = slope
         if p == 1:
             for j in range(n):
-                weights[m, j] = slope * x[j]
-        elif p == 0:
-            for j in range(n):
-                weights[m, j] = slope
-        else:
+                weights[m, j] *= x[j]
+        elif p != 0:
             for j in range(n):
                 weights[m, j] = slope * np.float64(x[j]) ** p
 
@@ -265,21 +254,25 @@ def _weights_of(x: Array, slopes: Array, data_powers: Array, powers: Array, weig
 @inlined
 def _sum_up(n: int, weights: Array, slopes: Array, powers: Array, y: Array, base: Array, z: Array, totals: Array) -> None:
     """Σ xᵖ x̂^φ for each monomial, Σ xᵖ ln x̂ if φ = 0; Σ x̂ (ln x̂ − ln x) of the dual I-divergence."""
+    if slopes is None:
+        total = 0.0
+        for j in range(n):
+            total += float(y[j]) * float(np.log(np.float64(y[j])) - weights[0, j])
+        totals[0] = total
+        return
     for m in range(len(totals)):
-        if powers is None or len(powers) == 0 or powers[m] == 0:
+        if powers is None:
+            for j in range(n):
+                z[j] = np.log(np.float64(y[j])) if m == 0 else y.dtype.type(1) / y[j]
+        elif powers[m] == 0:
             for j in range(n):
                 z[j] = np.log(np.float64(y[j]))
         else:
             _raised(y, powers[m], base, z)
         total = 0.0
-        if len(slopes) == 0:
-            for j in range(n):
-                total += float(y[j]) * float(z[j] - weights[0, j])
-            totals[m] = total
-        else:
-            for j in range(n):
-                total += float(weights[m, j]) * float(z[j])
-            totals[m] = total / slopes[m]
+        for j in range(n):
+            total += float(weights[m, j]) * float(z[j])
+        totals[m] = total / slopes[m]
 
 
 TOGETHER = 16
@@ -312,9 +305,10 @@ def newton_rows(
     F, X, V : arrays of shape (m, r), (m, n) and (r, n), n of the last rounded up to a multiple of `TOGETHER`
     linear : array of shape (r,)
         Share of the slope by each entry from a monomial that is X̂ itself.
-    slopes, data_powers, powers : arrays
-        Of the other monomials. Without any it is the dual I-divergence. None for the powers stands for [0], that of the
-        I-divergence, for which another, shorter kernel is compiled.
+    slopes, data_powers, powers : arrays, or None
+        Of the other monomials. Three divergences have None for some, so that shorter kernels are compiled for them: no powers stand
+        for [0], that of the I-divergence; no data powers, either, for [0, 1] and [0, −1], those of Itakura and Saito; no slopes
+        for the dual I-divergence, which has no monomials.
     bounds : (float, float)
         The lowest and the highest power of the convex ones.
     floor : float
@@ -325,11 +319,30 @@ def newton_rows(
         Room for the results of `_sum_up` in each row; empty if not needed.
     """
     n, width = X.shape[1], V.shape[1]
-    weights, spare = np.empty((max(len(slopes), 1), width), X.dtype), np.empty((5, width), X.dtype)
+    terms = 1 if slopes is None else len(slopes)
+    weights, spare = np.empty((terms, width), X.dtype), np.empty((5, width), X.dtype)
     y, a, b, base, z = spare[0], spare[1], spare[2], spare[3], spare[4]
     for i in range(start, stop):
-        _weights_of(X[i], slopes, data_powers, powers, weights)
-        _row(F[i], V, n, linear, weights, powers, bounds, X.dtype.type(floor), options, i < given, y, a, b, base, z)
+        _weights_of(X[i], slopes, data_powers, powers, width, weights)
+        _row(
+            F[i],
+            V,
+            n,
+            linear,
+            weights,
+            slopes,
+            data_powers,
+            powers,
+            bounds,
+            X.dtype.type(floor),
+            options,
+            i < given,
+            y,
+            a,
+            b,
+            base,
+            z,
+        )
         if totals.shape[0]:
             _sum_up(n, weights, slopes, powers, y, base, z, totals[i])
 
@@ -359,12 +372,14 @@ def newton_sparse(
         longest = max(longest, indptr[i + 1] - indptr[i])
     longest = (longest + TOGETHER - 1) // TOGETHER * TOGETHER
     r, terms = F.shape[1], len(slopes)
-    gathered, weighted = np.empty(r * longest, values.dtype), np.empty(terms * longest, values.dtype)
-    spare = np.empty((5, longest), values.dtype)
+    here, weights, spare = (
+        np.empty((r, longest), values.dtype),
+        np.empty((terms, longest), values.dtype),
+        np.empty((5, longest), values.dtype),
+    )
     for i in range(start, stop):
         n = indptr[i + 1] - indptr[i]
         width = (n + TOGETHER - 1) // TOGETHER * TOGETHER
-        here, weights = gathered[: r * width].reshape((r, width)), weighted[: terms * width].reshape((terms, width))
         y, a, b, base, z = spare[0, :width], spare[1, :width], spare[2, :width], spare[3, :width], spare[4, :width]
         for k in range(r):
             for t in range(n, width):
@@ -373,7 +388,25 @@ def newton_sparse(
             row = V[indices[indptr[i] + t]]
             for k in range(r):
                 here[k, t] = row[k]
-        _weights_of(values[indptr[i] : indptr[i + 1]], slopes, data_powers, powers, weights)
-        _row(F[i], here, n, linear, weights, powers, bounds, values.dtype.type(floor), options, i < given, y, a, b, base, z)
+        _weights_of(values[indptr[i] : indptr[i + 1]], slopes, data_powers, powers, width, weights)
+        _row(
+            F[i],
+            here,
+            n,
+            linear,
+            weights,
+            slopes,
+            data_powers,
+            powers,
+            bounds,
+            values.dtype.type(floor),
+            options,
+            i < given,
+            y,
+            a,
+            b,
+            base,
+            z,
+        )
         if totals.shape[0]:
             _sum_up(n, weights, slopes, powers, y, base, z, totals[i])
