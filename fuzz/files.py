@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 import nonneg
-from nonneg.data.sources import KINDS
+from nonneg.io.opening import OPENED
 from nonneg.kernels.host import as_dense
 
 from . import mutations, seeds
@@ -58,7 +58,7 @@ def case(t: Trial) -> None:
         if is_same and seed.values is not None:
             same = table.shape == seed.values.shape and np.allclose(dense(table.values), seed.values, atol=1e-6)
             t.check("files", same, "a valid file is read as another matrix")
-    if seed.path.endswith(tuple(KINDS)) or (seed.path == "folder" and os.path.isdir(folder / "folder")):
+    if seed.path.endswith(tuple(OPENED)) or (seed.path == "folder" and os.path.isdir(folder / "folder")):
         t.offer("swept", swept)
         blocks = attempt(t, f"swept(folder / {seed.path!r}, {t.pick((200, None))})", seed.path)
         if blocks is not None and table is not None and blocks.size and sparse_size(table.values) <= _SMALL:
@@ -163,5 +163,5 @@ def _warm() -> None:
             seed = seeds.seed(name)
             stored(Path(folder), {each: zlib.compress(content) for each, content in seed.files.items()})
             nonneg.files.read(Path(folder) / seed.path)
-            if name.endswith(tuple(KINDS)) and name != "n.parquet":
+            if name.endswith(tuple(OPENED)) and name != "n.parquet":
                 swept(Path(folder) / name)

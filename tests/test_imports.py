@@ -21,8 +21,8 @@ SOURCE = Path(nonneg.__file__).parent
 LAYERS = [
     ("exceptions", "version"),
     ("kernels",),
-    ("data",),
     ("io",),
+    ("data",),
     ("files", "coclusters"),
     ("algebra",),
     ("divergences", "constraints"),

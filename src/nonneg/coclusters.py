@@ -14,8 +14,8 @@ from scipy import sparse
 from .data import Observed, as_dense
 from .data.annotated import matrix_of
 from .data.checking import known_entries
-from .data.compressed import to_csr
 from .exceptions import DataError, ShapeError
+from .kernels.csr import to_csr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -24,8 +24,8 @@ from scipy import sparse
 
 from .coclusters import block_sums
 from .data.annotated import matrix_of
-from .data.compressed import checked
 from .exceptions import DataError, IncompatibleError, ShapeError
+from .kernels.csr import checked
 from .selection.components import codes_of_fit, read_components, read_names, top_features, with_names
 
 __all__ = ["Topic", "Topics", "block_table", "coherence", "topics"]

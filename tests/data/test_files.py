@@ -12,9 +12,9 @@ import nonneg
 from nonneg import factorize, open_data
 from nonneg.data import SquaredDifference, Unreached, as_dense, base, opening
 from nonneg.data.reading import read_data
-from nonneg.data.sources import KINDS
 from nonneg.data.steps import Request
 from nonneg.exceptions import DataError, IncompatibleError
+from nonneg.io.opening import OPENED
 
 pytestmark = pytest.mark.wide(one_in=4)
 
@@ -673,7 +673,7 @@ def test_closed_files(tmp_path):
         data.power_sum(2)
 
 
-@pytest.mark.parametrize("suffix", [suffix for suffix in KINDS if suffix != ".zarr"])
+@pytest.mark.parametrize("suffix", [suffix for suffix in OPENED if suffix != ".zarr"])
 def test_what_is_no_such_file(suffix, tmp_path):
     path = tmp_path / f"X{suffix}"
     with pytest.raises(DataError, match="does not exist"):

@@ -259,8 +259,8 @@ def test_the_system_forgets_blocks_of_files_beyond_memory(kind, is_large, tmp_pa
         told.append((str(path), start, count))
 
     monkeypatch.setattr("nonneg.data.files.available_bytes", lambda: X.nbytes if is_large else 100 * X.nbytes)
-    monkeypatch.setattr("nonneg.data.sources.base.forget", forget)
-    monkeypatch.setattr("nonneg.data.sources.npy.forget", forget)
+    monkeypatch.setattr("nonneg.io.stored.forget", forget)
+    monkeypatch.setattr("nonneg.io.numpy_arrays.forget", forget)
     monkeypatch.delattr("os.O_DIRECT", raising=False)
     if kind == "h5":
         h5py = pytest.importorskip("h5py")
@@ -284,7 +284,7 @@ def test_the_system_forgets_blocks_of_files_beyond_memory(kind, is_large, tmp_pa
 
 
 def test_forgetting_a_file_that_is_not_there_is_no_error(tmp_path):
-    from nonneg.data.sources.base import forget
+    from nonneg.io.stored import forget
 
     forget(tmp_path / "nothing.npy")
     forget(tmp_path)

@@ -15,9 +15,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from nonneg import NonnegativeKernelFDA, NonnegativeLDA
-from nonneg.data import memory
 from nonneg.estimators.discriminant import base, fisher, ridges
 from nonneg.exceptions import DataError, IncompatibleError, ShapeError
+from nonneg.kernels import memory
 
 pytestmark = pytest.mark.wide(one_in=8)
 

@@ -373,7 +373,7 @@ class TestWhatIsRefused:
 
     def test_json_that_would_fill_the_memory(self, path, monkeypatch):
         self.altered(path, lambda content: content.update(more=[[]] * 200_000))
-        monkeypatch.setattr("nonneg.data.memory.available_bytes", lambda: 10_000_000)
+        monkeypatch.setattr("nonneg.kernels.memory.available_bytes", lambda: 10_000_000)
         with pytest.raises(FileError, match=r"model\.json holds 25"):
             load(path)
 

@@ -9,8 +9,8 @@ from scipy.io import mmwrite
 
 import nonneg
 from nonneg import files
-from nonneg.data.sources.cell_ranger import unique_names
 from nonneg.exceptions import FileError
+from nonneg.io.names import unique_names
 
 h5py = pytest.importorskip("h5py")
 X = sparse.csc_array(np.random.default_rng(0).poisson(0.8, (12, 30)))  # genes × cells

@@ -267,7 +267,7 @@ class TestSizes:
         pillow = pytest.importorskip("PIL.Image")
         for name in "ab":
             pillow.fromarray(np.zeros((1000, 1000), np.uint8)).save(tmp_path / f"{name}.png")
-        monkeypatch.setattr("nonneg.data.memory.available_bytes", lambda: 20_000_000)
+        monkeypatch.setattr("nonneg.kernels.memory.available_bytes", lambda: 20_000_000)
         with pytest.raises(FileError, match=r"b\.png holds 24 MB, and 20 MB of memory are free"):
             read(tmp_path)
 

@@ -295,7 +295,7 @@ class TestWhatIsRefused:
 
     def test_a_bomb_that_says_so(self, tmp_path, monkeypatch):
         np.savez_compressed(tmp_path / "X.npz", X=np.zeros((2000, 1000)))
-        monkeypatch.setattr("nonneg.data.memory.available_bytes", lambda: 10_000_000)
+        monkeypatch.setattr("nonneg.kernels.memory.available_bytes", lambda: 10_000_000)
         with pytest.raises(FileError, match="holds 16 MB, and 10 MB of memory are free"):
             read(tmp_path / "X.npz")
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .. import io as files
+from .. import files
 from ..exceptions import FileError
 from ..io import Table
 from ..io.names import named

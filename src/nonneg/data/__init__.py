@@ -1,5 +1,6 @@
 """The data: one class for each kind, and the only code that touches X."""
 
+from ..io.opening import is_location
 from ..kernels.host import as_dense
 from .base import Data, Facts, Total
 from .given import Gram, Observed, Signed, Sketch
@@ -7,7 +8,6 @@ from .opening import is_elsewhere, lazily, names_of, open_data, opened, opened_t
 from .profile import Need
 from .reading import read_array, read_data, read_weighted
 from .signed import Operator
-from .sources import is_location
 from .steps import Curve, Descent, ElementwiseOperand, Request, SquaredDifference, Sweep, Unreached
 
 __all__ = [

@@ -278,7 +278,7 @@ class Blocks(Partial):
                 yield slice(start, stop), block.take(np.arange(start, stop) - rows.start, axis=0)
 
     def itself(self) -> Any:
-        from .memory import check_memory
+        from ..kernels.memory import check_memory
 
         entries = self.shape[0] * self.shape[1]
         check_memory(

@@ -10,10 +10,11 @@ import numpy as np
 from scipy import sparse
 
 from ..exceptions import DataError
+from ..io.stored import StoredMatrix
+from ..io.table import empty_rows as of_arrays
 from ..kernels.host import as_dense
 from .base import Data, Facts, Total
 from .given import Observed
-from .sources.base import Source
 from .visiting import row_blocks
 from .weighted import FilledData, Pair, WeightedDense, count_missing
 from .weighted.weighing import Weighing, first_unknown
@@ -61,7 +62,7 @@ def bad_entry(value: float, where: str) -> DataError:
     )
 
 
-def where_in(row: int, column: int, source: Source) -> str:
+def where_in(row: int, column: int, source: StoredMatrix) -> str:
     """The place of an entry, in words."""
     if source.of_features:
         feature, sample = (column, row) if source.is_turned else (row, column)
@@ -73,7 +74,7 @@ def where_in(row: int, column: int, source: Source) -> str:
 class Origin(NamedTuple):
     """The file that data in memory were read from."""
 
-    source: Source
+    source: StoredMatrix
     is_turned: bool
     """Whether the rows of the file are columns of X."""
 
@@ -212,18 +213,10 @@ def known_entries(X: Observed) -> tuple[sparse.csr_array, sparse.csr_array]:
 
 def empty_rows(values: Any) -> tuple[np.ndarray, np.ndarray]:
     """Rows of an array, a sparse array or an `Observed` without a known value, and rows with known zeros only."""
-    rows, columns = values.shape
-    is_zero, is_unknown = np.ones(rows, dtype=bool), np.zeros(rows, dtype=bool)
-    if isinstance(values, Observed):
-        entries, known = known_entries(values)
-        is_unknown[:] = np.diff(known.indptr) == 0
-        is_zero[np.nonzero(entries)[0]] = False
-    elif sparse.issparse(values):
-        entries = sparse.coo_array(values)
-        is_zero[entries.coords[0][entries.data != 0]] = False
-    else:
-        for some in row_blocks(rows, columns, "cpu"):
-            block = np.asarray(values[some])
-            missing = np.isnan(block)
-            is_unknown[some], is_zero[some] = missing.all(axis=1), (missing | (block == 0)).all(axis=1)
-    return np.flatnonzero(is_unknown), np.flatnonzero(is_zero & ~is_unknown)
+    if not isinstance(values, Observed):
+        return of_arrays(values)
+    entries, known = known_entries(values)
+    is_unknown = np.diff(known.indptr) == 0
+    is_zero = ~is_unknown
+    is_zero[np.nonzero(entries)[0]] = False
+    return np.flatnonzero(is_unknown), np.flatnonzero(is_zero)

@@ -20,6 +20,7 @@ import numpy as np
 from scipy import sparse
 
 from ..exceptions import DataError
+from ..io.stored import check_matrix, check_numbers, real
 from ..kernels.namespace import Namespace
 from .base import Data
 from .blocks import Gathering, How, ReadingLog, Seen, StoredBlocks, Work
@@ -27,7 +28,6 @@ from .checking import bad_entry, survey_block
 from .cluster import homes_of, is_loss, is_reached, results_of, scheduler_at, sender, the_dask
 from .files import as_block
 from .reading import with_nan
-from .sources.base import check_matrix, check_numbers, real
 from .weighted.weights import Scaled, rows_of, stacked
 
 _FAN = 8

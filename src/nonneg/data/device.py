@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..exceptions import DeviceMemoryError, IncompatibleError, MissingLibraryError
+from ..kernels.memory import readable
 from ..kernels.namespace import Array, Namespace, has_cuda, has_kernels, is_array, namespace_of, to_host
 from ..kernels.projective import Steps, steps_of
 from .base import Data
 from .dense import DenseData
-from .memory import readable
 from .steps import Request, floor_of
 
 

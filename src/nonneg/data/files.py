@@ -13,14 +13,14 @@ import numpy as np
 from scipy import sparse
 
 from ..exceptions import DataError
+from ..io.stored import StoredMatrix, real
+from ..kernels.csr import to_csr
+from ..kernels.memory import available_bytes
 from ..kernels.namespace import Namespace
 from .base import Data
 from .blocks import ReadingLog, Seen, StoredBlocks
 from .checking import bad_entry, survey_block, where_in
-from .compressed import to_csr
 from .dense import DenseData
-from .memory import available_bytes
-from .sources.base import Source, real
 from .sparse import SparseData
 
 BLOCK_BYTES = 2**27
@@ -33,7 +33,7 @@ class FileBlocks(StoredBlocks):
 
     Parameters
     ----------
-    source : Source
+    source : StoredMatrix
     block_bytes : int
         What a block takes in memory, about.
     is_settled : bool
@@ -45,7 +45,7 @@ class FileBlocks(StoredBlocks):
         Whether one block has all of X, which may as well be in memory.
     """
 
-    def __init__(self, source: Source, block_bytes: int = BLOCK_BYTES, *, is_settled: bool = True) -> None:
+    def __init__(self, source: StoredMatrix, block_bytes: int = BLOCK_BYTES, *, is_settled: bool = True) -> None:
         self.source, self.log = source, ReadingLog()
         self.is_small = not is_settled and source.bytes_in_memory <= block_bytes
         self.shape = source.shape
@@ -143,7 +143,7 @@ class FileBlocks(StoredBlocks):
 class RowsOfFile:
     """Weights in a file, by a slice or an array of rows. Rows of a slice are checked when first read."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: StoredMatrix) -> None:
         self.source, self.shape, self._stamp = source, source.shape, source.stamp()
         self._checked: set[tuple[int, int]] = set()
 
@@ -180,7 +180,7 @@ class RowsOfFile:
         return f"{self.source.name} {self._stamp}"
 
 
-def read_or_say(source: Source, read: Callable[[], Any], row: int) -> Any:
+def read_or_say(source: StoredMatrix, read: Callable[[], Any], row: int) -> Any:
     """Read rows; an error of the library that reads them names their place."""
     try:
         return read()

@@ -10,13 +10,13 @@ from typing import Any, Literal
 import numpy as np
 
 from ..exceptions import DataError, IncompatibleError, is_count
+from ..io.base import altered_files_refused
+from ..io.opening import OPENED, is_location, open_stored
+from ..kernels.memory import available_bytes
 from .annotated import is_annotated, variable_names
 from .base import Data
 from .device import is_sparse_tensor
 from .files import BLOCK_BYTES, FileBlocks, RowsOfFile
-from .memory import available_bytes
-from .sources import KINDS, is_location, open_source
-from .sources.base import altered_files_refused
 from .transposed import TransposedData
 
 
@@ -68,7 +68,7 @@ def open_data(
         raise IncompatibleError(f"blocks must be 'samples' or 'features', the rows of the file; got {blocks!r}.")
     if block_bytes is not None and not is_count(block_bytes, 1):
         raise IncompatibleError(f"block_bytes must be an int of at least 1; got {block_bytes!r}.")
-    source = open_source(where, key)
+    source = open_stored(where, key)
     if 0 in source.shape:
         raise DataError(f"{source.name} is empty: its shape is {source.shape}. At least one row and one column are needed.")
     source.of_features = blocks == "features"
@@ -220,7 +220,7 @@ def refuse_name(X: Any) -> None:
         )
     of_list = "" if isinstance(X, str) else f"In a list of {len(names)}, "
     raise DataError(
-        f"{of_list}{unknown!r} is no file, and its name ends like no kind of file. Known are {', '.join(KINDS)}, and "
+        f"{of_list}{unknown!r} is no file, and its name ends like no kind of file. Known are {', '.join(OPENED)}, and "
         "lists of these, the row blocks of one matrix. Other files are read first: nonneg.files.read(path).values; of images and "
         "NIfTI volumes it takes a list, one sample each."
     )

@@ -9,12 +9,13 @@ import numpy as np
 from scipy import sparse
 
 from ..exceptions import DataError
+from ..io.opening import is_location
+from ..kernels.csr import to_csr
 from ..kernels.host import as_dense
 from ..kernels.namespace import Array, Namespace, is_array, namespace_of, to_host, without_gradient
 from .annotated import matrix_of
 from .base import Data, Total
 from .checking import Origin, check_finite, check_observed, check_sign, check_symmetric, refuse_nan, refuse_text_columns
-from .compressed import to_csr
 from .dense import DenseData
 from .device import dense, in_memory
 from .files import FileBlocks
@@ -23,7 +24,6 @@ from .gram import GramData
 from .opening import is_elsewhere, opened, refuse_name, rows_of, weights_in_memory
 from .signed import Operator, SignedData
 from .sketch import SketchData
-from .sources import is_location
 from .sparse import SparseData
 from .weighted import Pair, Scaled, Weighing, WeightedDense
 from .weighted.weighing import observed, weigh

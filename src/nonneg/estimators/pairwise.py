@@ -15,11 +15,11 @@ from ..constraints import unit_length
 from ..data import Data, Gram, as_dense, read_data
 from ..data.base import items_of
 from ..data.device import check_device, name_of, on_host, placed
-from ..data.memory import check_memory
 from ..data.reading import check_missing
 from ..data.rooted import with_root
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..factorization import factorize
+from ..kernels.memory import check_memory
 from ..model import Model
 from ..solve.context import Context
 from ..solve.progress import inner_runs

@@ -11,12 +11,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..constraints import Constraint
-from ..data.sources.base import altered_files_refused
 from ..divergences import Objective, WeightedSum
 from ..exceptions import FileError
 from ..io import Layout, written_whole
 from ..io.annotations import shown
 from ..io.archive import Form, Kind, Reader, Writer, read_archive, write_archive
+from ..io.base import altered_files_refused
 from ..io.random_states import make_generator, make_random_state
 from ..model import Model
 from ..solve.solution import Explanation, Record, Status, Step, Took

@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_array, check_X_y, validate_data
 from ..data import Data, Observed, as_dense, is_elsewhere, is_location, read_data, refuse_name
 from ..data.annotated import is_annotated, matrix_of, variable_names
 from ..data.checking import MOST_NAMES, empty_rows, listed, refuse_text_columns
-from ..data.compressed import checked
 from ..data.device import is_on_device, library_of
 from ..data.reading import refuse_empty, refuse_masked
 from ..exceptions import DataError, EmptySamplesWarning, ShapeError, users_line
+from ..kernels.csr import checked
 from ..kernels.namespace import to_host, without_gradient
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from .. import io
-from ..data.compressed import to_csr
 from ..data.reading import refuse_masked
 from ..exceptions import DataError, IncompatibleError
+from ..kernels.csr import to_csr
 from ..kernels.namespace import is_array, to_host
 from ._edges import is_edge_list, is_igraph, of_edges, of_igraph
 

@@ -14,11 +14,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.compressed import checked
 from ..estimators.annotations import RandomState
 from ..estimators.atomic import atomic_fit
 from ..estimators.shareable import Shareable
 from ..exceptions import DataError, IncompatibleError, ShapeError, Stopped, is_number
+from ..kernels.csr import checked
 from ..solve.context import Context
 from ..solve.initialization import make_generator
 from ..solve.solution import History, Status

@@ -14,8 +14,8 @@ from scipy import sparse
 
 from ..data import Data
 from ..data.reading import refuse_masked
-from ..data.sources import KINDS
 from ..exceptions import DataError, ShapeError
+from ..io.opening import OPENED
 
 _DENSE = 2048
 """Up to so many symbols, counts of pairs are a dense array."""
@@ -92,7 +92,9 @@ def _refuse_files(X: Any) -> None:
 
 
 def _is_file(name: Any) -> bool:
-    return isinstance(name, os.PathLike) or (isinstance(name, str) and (Path(name).suffix.lower() in KINDS or os.path.isfile(name)))
+    return isinstance(name, os.PathLike) or (
+        isinstance(name, str) and (Path(name).suffix.lower() in OPENED or os.path.isfile(name))
+    )
 
 
 def _alone(symbols: Any) -> Sequences:

@@ -20,25 +20,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..data.sources.base import altered_files_refused
 from ..exceptions import FileError
-from . import (
-    anndata,
-    cell_ranger,
-    delimited,
-    edges,
-    graphs,
-    images,
-    matlab,
-    matrix_market,
-    numpy_archives,
-    numpy_arrays,
-    parquet,
-    scan_tables,
-    zarr,
-)
+from . import delimited, edges
 from .atomic import check_writable, written_whole
-from .base import Kind, Source, Wanted
+from .base import Kind, Source, Wanted, altered_files_refused
+from .kinds import KINDS
 from .table import Layout, Table
 
 __all__ = [
@@ -48,6 +34,7 @@ __all__ = [
     "Layout",
     "Source",
     "Table",
+    "Wanted",
     "check_writable",
     "kind_of",
     "kind_to_write",
@@ -57,87 +44,24 @@ __all__ = [
     "written_whole",
 ]
 
-KINDS: tuple[Kind, ...] = (
-    numpy_arrays.NumPyArray(),
-    numpy_archives.NumPyArchive(),
-    parquet.Parquet(),
-    matrix_market.MatrixMarket(),
-    matlab.Matlab(),
-    anndata.AnnData(),
-    *scan_tables.KINDS,
-    scan_tables.ScanTable(),
-    zarr.Zarr(),
-    cell_ranger.CellRanger(),
-    images.Images(),
-    graphs.GraphML(),
-    graphs.GML(),
-    graphs.Pajek(),
-    edges.Edges(),
-    delimited.Delimited(),
-)
-"""Every kind of file, in the order in which they are asked whether a file is theirs: those that begin in their own way first."""
-
 Path_ = str | os.PathLike[str]
 
 
-def read(
-    path: Path_ | Sequence[Path_],
-    *,
-    variable: str | None = None,
-    mask: Path_ | Layout | None = None,
-    ignore: Sequence[str] = (),
-    graph: bool = False,
-    in_blocks: bool = False,
-    parts: int = 0,
-) -> Table:
-    r"""Read a file of any kind.
+def read(path: Path_ | Sequence[Path_], wanted: Wanted | None = None, *, graph: bool = False) -> Table:
+    """Read a file of any kind: `nonneg.files.read`, with its options as a value.
 
     Parameters
     ----------
     path : path, or list of them
-        A file; a folder of images, or of Parquet files that are parts of one table; or several files, images or volumes of the
-        same shape, one sample each.
-    variable : str, optional
-        Name of the array, in files with several.
-    mask : path or Layout, optional
-        A volume that is neither zero nor NaN at the voxels to read; or the layout of a table. For NIfTI.
-    ignore : sequence of str, optional
-        Columns to leave out, by name; those of text are kept in ``Table.aside``. For tables of text and Parquet.
+    wanted : Wanted, optional
     graph : bool, default=False
         Whether text is a list of edges rather than a table.
-    in_blocks : bool, default=False
-        Whether a matrix of more than a gigabyte, or a quarter of the memory that is free, is left on disk, to be read in
-        blocks by `fit`, `transform` and `nonneg.factorize`: .npy, .h5ad, .h5, .zarr and .parquet can. The
-        matrix of so many scans lies in a temporary file in any case, and is an array mapped from it if this is False.
-    parts : int, default=0
-        How many parts are to be learned. Fewer scans than that are refused before they are read.
 
     Returns
     -------
     Table
-        Values and, if the file has them, names and layout.
-
-    See Also
-    --------
-    write : Writes a table.
-    nonneg.open_data : Arrays too large for memory.
-    nonneg.graph.read_graph : Graphs.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from nonneg.files import read
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "trees.csv")
-    ...     size = path.write_text("plot,oak,ash\nnorth,3,1\nsouth,0,2\n")
-    ...     table = read(path)
-    >>> table.values
-    array([[3., 1.],
-           [0., 2.]])
-    >>> table.samples.tolist(), table.features.tolist()
-    (['north', 'south'], ['oak', 'ash'])
     """
+    wanted = wanted or Wanted()
     several = [Path(one) for one in path] if isinstance(path, list | tuple) else None
     if several is not None and len(several) != 1:
         if not several:
@@ -146,7 +70,6 @@ def read(
     else:
         source = Source(Path(several[0] if several else path))  # type: ignore[arg-type]
         kind, sources = kind_of(source.path, graph=graph), [source]
-    wanted = Wanted(variable, mask if mask is None or isinstance(mask, Layout) else Path(mask), tuple(ignore), in_blocks, parts)
     kind.check_wanted(wanted, sources[0])
     with altered_files_refused(sources[0].label, kind.name, [source.label for source in sources]):
         table = kind.read(sources, wanted)

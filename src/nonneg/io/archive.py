@@ -28,8 +28,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from scipy import sparse
 
-from ..data.memory import refuse_too_large
 from ..exceptions import FileError
+from ..kernels.memory import refuse_too_large
 from ..version import __version__
 from .annotations import check_fields, shown
 from .zipped import opened, read_array

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import gzip
+import os
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from ..data.memory import available_bytes, readable, refuse_too_large
-from ..exceptions import FileError, ShapeError
+from ..exceptions import DataError, FileError, ShapeError
+from ..kernels.memory import available_bytes, readable, refuse_too_large
+from .stored import StoredMatrix
 from .table import Layout, Table
 
 _HEAD = 8192
@@ -41,8 +44,8 @@ class Wanted:
     variable: str | None = None
     mask: Path | Layout | None = None
     ignore: tuple[str, ...] = ()
-    in_blocks: bool = False
-    """Whether a large matrix is left on disk, for kinds that can be read in blocks."""
+    blocks: Callable[[StoredMatrix], Any] | None = None
+    """Opens a large matrix that is left in its file, to be read in blocks; None: all is read into memory."""
     parts: int = 0
     """How many parts are to be learned, at least as many as there must be scans; 0: no matter."""
 
@@ -168,6 +171,44 @@ def _unzipped(source: Source, inside: gzip.GzipFile, most: int) -> bytes:
         raise FileError(f"{source.label} cannot be unpacked by gzip: {error}. It was cut off or altered.") from error
 
 
+@contextmanager
+def altered_files_refused(label: str, kind: str, others: Iterable[str] = ()) -> Iterator[None]:
+    """Gate of all readers: an error of the library that reads a file becomes a `FileError` that names it, or one of others.
+
+    Libraries have no error of their own for a file that was cut off or altered: they raise what they stumble over.
+    """
+    try:
+        yield
+    except FileError as error:
+        if type(error) is FileError and not any(name in str(error) for name in (label, *others)):
+            raise FileError(f"{label}: {error}") from error
+        raise
+    except (DataError, ImportError):
+        raise
+    except MemoryError as error:
+        free = available_bytes()
+        said = "" if free is None else f", of which {readable(free)} are free"
+        raise FileError(f"{label} holds more than fits into memory{said}.") from error
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) and error.errno is None:  # ours: another file that this one names, a mask, a scan
+            raise
+        if error.errno is not None:  # the system's: a lock, a right that is missing
+            raise FileError(f"{label} cannot be read: {error}.") from error
+        raise FileError(f"{label} is not a whole file of {kind}: {error}. It was cut off or altered.") from error
+    except Exception as error:
+        said = str(error).strip().rstrip(".") or type(error).__name__
+        raise FileError(f"{label} is not a whole file of {kind}: {said}. It was cut off or altered.") from error
+
+
+def refuse_link(path: Path) -> None:
+    """Refuse a file of a folder that is a link out of the folder."""
+    if path.is_symlink() and path.parent.resolve() not in path.resolve().parents:
+        raise FileError(
+            f"{path} is a link to {os.path.realpath(path)}, out of its folder, which is not followed. Where that is meant, give a "
+            "list of the files."
+        )
+
+
 class Kind(ABC):
     """A kind of file. A subclass says how such files begin or end, and how they are read and written.
 
@@ -191,6 +232,10 @@ class Kind(ABC):
     writes: ClassVar[bool] = True
     several: ClassVar[bool] = False
     """Whether several files can be read as samples of one table."""
+    opens: ClassVar[tuple[str, ...]] = ()
+    """How names of files end whose matrix can be opened, to be read in blocks."""
+    libraries: ClassVar[tuple[str, ...]] = ()
+    """Libraries whose open files and arrays can be."""
     is_plain_text: ClassVar[bool] = False
     """Whether the content does not tell, so that the name has to."""
     has: ClassVar[frozenset[str]] = frozenset()
@@ -207,6 +252,22 @@ class Kind(ABC):
     def write(self, table: Table, path: Path) -> None:
         """Write to a file that nobody else uses."""
         raise FileError(f"Files of {self.name} are read here, but not written.")
+
+    def open_path(self, path: Path, key: str | None) -> StoredMatrix:
+        """The matrix in a file, or that of a name, left there to be read in blocks."""
+        raise FileError(f"Files of {self.name} are not read in blocks.")
+
+    def opens_folder(self, path: Path) -> bool:
+        """Whether a folder is opened, whatever its name."""
+        return False
+
+    def is_handle(self, X: Any) -> bool:
+        """Whether an object of the libraries is an open file or array, rather than one in memory."""
+        return False
+
+    def open_handle(self, handle: Any, key: str | None) -> StoredMatrix | None:
+        """The matrix behind an open file or array; None without one."""
+        return None
 
     def check_layout(self, layout: Layout | None) -> None:  # noqa: B027 — tables may have any
         """Refuse tables whose features lie where files of this kind cannot have them."""

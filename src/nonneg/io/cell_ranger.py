@@ -1,21 +1,31 @@
-"""A folder of Cell Ranger, 10x Genomics: matrix.mtx, barcodes.tsv, and features.tsv or genes.tsv, also .gz."""
+"""Counts as Cell Ranger of 10x Genomics writes them, genes × cells, read as cells × genes.
+
+A folder has matrix.mtx, barcodes.tsv, and features.tsv or genes.tsv, also .gz. In HDF5 the matrix is a group.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import numpy as np
 from scipy import sparse
 
-from ..data.sources.cell_ranger import genes_among, unique_names
 from ..exceptions import FileError
+from .anndata import SparseGroup
 from .base import Kind, Source, Wanted
 from .matrix_market import MatrixMarket
-from .names import columns_of
+from .members import is_sparse_matrix
+from .names import columns_of, unique_names
+from .selected import Selected
+from .stored import StoredMatrix
 from .table import Table
 
 _MATRIX, _BARCODES, _FEATURES = ("matrix.mtx",), ("barcodes.tsv",), ("features.tsv", "genes.tsv")
+GENES = "Gene Expression"
+"""The type of features that are genes; a file may have antibodies or guides beside them."""
 
 
 class CellRanger(Kind):
@@ -52,3 +62,44 @@ def _file(folder: Path, names: Sequence[str]) -> Path | None:
     """The file of a folder whose name ends with one of these, plain or compressed, if there is just one."""
     found = [path for path in folder.iterdir() if path.name.lower().removesuffix(".gz").endswith(tuple(names)) and path.is_file()]
     return found[0] if len(found) == 1 else None
+
+
+def groups_in(inside: Any) -> list[str]:
+    """The matrices of Cell Ranger in a file: one from version 3 on, one for each genome before."""
+    return [name for name in inside if is_matrix(inside[name])]
+
+
+def is_matrix(group: Any) -> bool:
+    """Whether a group is a matrix of Cell Ranger."""
+    return hasattr(group, "keys") and is_sparse_matrix(group) and all(part in group for part in ("shape", "barcodes"))
+
+
+def matrix_in(group: Any, name: str, stamped: str) -> StoredMatrix:
+    """Cells × genes, with barcodes and the symbols of genes; of features of several types, genes only."""
+    shape = group["shape"][()]
+    if shape.shape != (2,):
+        raise FileError(f"{name} does not say what shape it has. It was cut off or altered.")
+    n_genes, n_cells = (int(size) for size in shape)
+    found = SparseGroup(group, name, stamped, (n_cells, n_genes), is_turned=False)
+    is_new = "features" in group
+    symbols = _text(group["features/name" if is_new else "gene_names"])
+    barcodes = partial(_barcodes, group, n_cells)
+    found.columns, found.name_rows = unique_names(symbols) if len(symbols) == n_genes else None, barcodes
+    types = _text(group["features/feature_type"]) if "features/feature_type" in group else []
+    places = genes_among(types)
+    return found if places is None or len(types) != n_genes else Selected(found, None, places)
+
+
+def genes_among(types: Sequence[str]) -> np.ndarray | None:
+    """The places of genes among features of several types; None where all are of one type, or none is a gene."""
+    is_gene = np.array([each == GENES for each in types], dtype=bool)
+    return np.flatnonzero(is_gene) if is_gene.any() and not is_gene.all() else None
+
+
+def _barcodes(group: Any, count: int) -> list[Any] | None:
+    names = _text(group["barcodes"])
+    return names if len(names) == count else None
+
+
+def _text(stored: Any) -> list[str]:
+    return [name.decode() if isinstance(name, bytes) else str(name) for name in stored[()]]

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..data.sources.base import check_numbers
 from ..exceptions import FileError, needed
 from .base import Source
 from .gifti import colour
+from .stored import check_numbers
 from .table import Layout
 from .vertices import Vertices
 

@@ -9,10 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..data.memory import refuse_too_large
-from ..data.sources.base import refuse_link
 from ..exceptions import FileError, needed
-from .base import Kind, Source, Wanted, is_sidecar
+from ..kernels.memory import refuse_too_large
+from .base import Kind, Source, Wanted, is_sidecar, refuse_link
 from .table import Layout, Table
 from .zipped import opened
 

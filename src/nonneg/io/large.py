@@ -6,15 +6,16 @@ import mmap
 import shutil
 import tempfile
 import weakref
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from ..data.memory import available_bytes, readable, refuse_too_large
-from ..data.opening import open_data
 from ..exceptions import FileError
+from ..kernels.memory import available_bytes, readable, refuse_too_large
+from .stored import StoredMatrix
 
 LARGE = 2**30
 """Bytes above which a matrix is left on disk; or above a quarter of the free memory, if that is less."""
@@ -26,12 +27,12 @@ def is_large(n_bytes: int) -> bool:
     return n_bytes > (LARGE if free is None else min(LARGE, free // 4))
 
 
-def values_of(source: Any, *, in_blocks: bool) -> Any:
-    """The matrix that a source of `nonneg.data` reads: in memory; or on disk, if it is large and that is allowed."""
-    if in_blocks and is_large(source.n_bytes):
-        return open_data(source)
-    refuse_too_large(source.n_bytes, source.name)
-    found = source.whole()
+def values_of(stored: StoredMatrix, blocks: Callable[[StoredMatrix], Any] | None) -> Any:
+    """A matrix in a file: in memory; or left on disk, if it is large and there is a way to read it in blocks."""
+    if blocks is not None and is_large(stored.n_bytes):
+        return blocks(stored)
+    refuse_too_large(stored.n_bytes, stored.name)
+    found = stored.whole()
     return sparse.csr_array(found) if sparse.issparse(found) else found
 
 

@@ -10,18 +10,17 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from ..data.compressed import to_csr
-from ..data.memory import refuse_too_large
-from ..data.sources.base import as_indices
-from ..data.sources.hdf5 import Inside, opened
 from ..exceptions import FileError, needed
+from ..kernels.csr import to_csr
+from ..kernels.memory import refuse_too_large
 from .base import Kind, Source, Wanted
+from .hdf5 import MAGIC, Inside, opened
 from .matlab_five import variables_in
 from .numpy_archives import chosen
 from .numpy_arrays import numbers
+from .stored import as_indices
 from .table import Table
 
-HDF5 = b"\x89HDF\r\n\x1a\n"
 _NAMES = ("samples", "features")
 
 
@@ -34,7 +33,7 @@ class Matlab(Kind):
 
     def recognises(self, source: Source) -> bool:
         head = source.head
-        return head.startswith((b"MATLAB 5.0 MAT", b"MATLAB 7.3 MAT")) or (head.startswith(HDF5) and source.name.endswith(".mat"))
+        return head.startswith((b"MATLAB 5.0 MAT", b"MATLAB 7.3 MAT")) or (head.startswith(MAGIC) and source.name.endswith(".mat"))
 
     def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
         (source,) = sources

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..data.compressed import to_csr
-from ..data.memory import refuse_too_large
 from ..exceptions import FileError
+from ..kernels.csr import to_csr
+from ..kernels.memory import refuse_too_large
 
 _MATRIX, _COMPRESSED = 14, 15
 """Types of elements (MATLAB's miMATRIX and miCOMPRESSED)."""

@@ -12,8 +12,8 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from ..data.compressed import to_csr
 from ..exceptions import FileError
+from ..kernels.csr import to_csr
 from .base import Kind, Source, Wanted
 from .table import Table
 

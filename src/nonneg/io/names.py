@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..data.sources.cell_ranger import unique_names
 from ..exceptions import FileError
 from .base import Source
 from .table import Table
@@ -23,6 +24,19 @@ def columns_of(path: str | os.PathLike[str]) -> list[list[str]]:
     if not width:
         raise FileError(f"{path} has no names in it.")
     return [[row[column].strip() for row in rows] for column in range(width)]
+
+
+def unique_names(names: Sequence[str]) -> list[str]:
+    """Names with "-1", "-2", … after those that occurred before, as anndata makes them unique."""
+    taken, count, found = set(names), Counter[str](), []
+    for name in names:
+        unique, is_new = name, not count[name]
+        while not is_new and (unique := f"{name}-{count[name]}") in taken:
+            count[name] += 1
+        count[name] += 1
+        taken.add(unique)
+        found.append(unique)
+    return found
 
 
 def named(table: Table, *, samples: Path | None = None, features: Path | None = None) -> Table:

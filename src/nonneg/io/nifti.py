@@ -10,14 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from ..data.memory import refuse_too_large
-from ..data.sources.base import altered_files_refused, check_numbers
 from ..exceptions import FileError, needed
-from .base import Kind, Source, Wanted
+from ..kernels.memory import refuse_too_large
+from .base import Kind, Source, Wanted, altered_files_refused
 from .large import new_matrix, release
+from .numpy_arrays import left_on_disk
 from .scan_names import refuse_mask_among, tell_apart
+from .stored import check_numbers
 from .table import Layout, Table
-from .vertices import to_read
 
 _RATIO = 1032
 """By how much gzip can compress at most."""
@@ -67,7 +67,7 @@ class NIfTI(Kind):
             found[len(names) : len(names) + count] = inside.T
             release(found)
             names += [name] if inside.ndim == 1 else [f"{name} {i + 1}" for i in range(count)]
-        return Table(to_read(found) if wanted.in_blocks else found, samples=names, layout=Layout(shape, mask, affine, header))
+        return Table(left_on_disk(found, wanted.blocks), samples=names, layout=Layout(shape, mask, affine, header))
 
     def _mask(self, given: Path | Layout, first_volume: Any, first: str) -> tuple[np.ndarray, np.ndarray | None]:
         """The mask, and its header for the maps."""

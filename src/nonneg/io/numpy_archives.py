@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from ..data.compressed import to_csr
 from ..exceptions import FileError, ReadingError
+from ..kernels.csr import to_csr
 from .base import Kind, Source, Wanted
 from .numpy_arrays import numbers
 from .table import Layout, Table

@@ -12,9 +12,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..data.sources.base import refuse_link
 from ..exceptions import DataError, FileError
-from .base import Kind, Source, Wanted, is_sidecar
+from .base import Kind, Source, Wanted, is_sidecar, refuse_link
 from .cifti import CIFTI
 from .delimited import is_number
 from .freesurfer import MGH, Morph

@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..data import Data
-from ..data.checking import empty_rows
-from ..data.compressed import checked
 from ..exceptions import DataError, FileError
+from ..kernels.csr import checked
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +120,27 @@ def names_of(names: Any, count: int, what: str) -> np.ndarray | None:
     return found
 
 
+def is_far(values: Any) -> bool:
+    """Whether values are left in their file, to be read in blocks: such have a shape, and a transpose, and are no array."""
+    return hasattr(values, "in_blocks")
+
+
+def empty_rows(values: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of an array or a sparse array without a known value, and rows with known zeros only."""
+    rows, columns = values.shape
+    is_zero, is_unknown = np.ones(rows, dtype=bool), np.zeros(rows, dtype=bool)
+    if sparse.issparse(values):
+        entries = sparse.coo_array(values)
+        is_zero[entries.coords[0][entries.data != 0]] = False
+        return np.flatnonzero(is_unknown), np.flatnonzero(is_zero)
+    step = max(1, _BLOCK // max(1, columns))
+    for start in range(0, rows, step):
+        block = np.asarray(values[start : start + step])
+        missing = np.isnan(block)
+        is_unknown[start : start + step], is_zero[start : start + step] = missing.all(axis=1), (missing | (block == 0)).all(axis=1)
+    return np.flatnonzero(is_unknown), np.flatnonzero(is_zero & ~is_unknown)
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """Numbers with names.
@@ -129,7 +148,7 @@ class Table:
     Attributes
     ----------
     values : array, csr_array or Data of shape (n_samples, n_features)
-        Of a graph, its weights. `Data` are those of large files, which are read in blocks.
+        Of a graph, its weights. `Data` are large matrices that are left in their files, and read in blocks.
     samples, features : array of str, optional
         Names of rows and columns.
     layout : Layout, optional
@@ -165,7 +184,7 @@ class Table:
 
     def __post_init__(self) -> None:
         values = checked(self.values, "The table")
-        values = values if sparse.issparse(values) or isinstance(values, Data) else np.asanyarray(values)
+        values = values if sparse.issparse(values) or is_far(values) else np.asanyarray(values)
         values = values[:, None] if len(values.shape) == 1 else values
         if len(values.shape) != 2:
             raise FileError(f"A table has rows and columns; this has shape {values.shape}.")
@@ -183,7 +202,7 @@ class Table:
     @property
     def is_far(self) -> bool:
         """Whether the values are left in their file, to be read, and checked, in blocks."""
-        return isinstance(self.values, Data)
+        return is_far(self.values)
 
     @property
     def T(self) -> Table:

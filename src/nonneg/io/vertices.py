@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from ..data.sources.base import altered_files_refused
 from ..exceptions import FileError
-from .base import Kind, Source, Wanted
+from .base import Kind, Source, Wanted, altered_files_refused
 from .large import new_matrix, release
+from .numpy_arrays import left_on_disk
 from .scan_names import tell_apart
 from .table import Layout, Table
 
@@ -69,7 +69,7 @@ class Vertices(Kind):
             found[len(names) : len(names) + count] = self.rows(source)[0][:, mask]
             release(found)
             names += [name] if count == 1 else [f"{name} {number + 1}" for number in range(count)]
-        return Table(to_read(found) if wanted.in_blocks else found, samples=names, layout=Layout((len(mask),), mask, header=header))
+        return Table(left_on_disk(found, wanted.blocks), samples=names, layout=Layout((len(mask),), mask, header=header))
 
     def _mask(self, given: Path | Layout, count: int, header: np.ndarray | None, first: str) -> np.ndarray:
         if isinstance(given, Layout):
@@ -105,18 +105,6 @@ class Vertices(Kind):
 def is_inside(maps: np.ndarray) -> np.ndarray:
     """Vertices that are neither zero nor NaN in one map at least."""
     return np.asarray(((maps != 0) & ~np.isnan(maps)).any(axis=0))
-
-
-def to_read(matrix: np.ndarray) -> Any:
-    """A matrix as a table takes it: on disk, data that are read in blocks."""
-    from ..data.opening import open_data
-    from ..data.sources import open_source
-
-    if not isinstance(matrix, np.memmap):
-        return matrix
-    source = open_source(matrix)
-    source.mapped = matrix
-    return open_data(source)
 
 
 def check_same_surface(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import zipfile
 import zlib
 from collections import Counter
@@ -13,9 +12,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ..data.memory import refuse_too_large
-from ..data.sources.npy import read_header
 from ..exceptions import FileError
+from ..kernels.memory import refuse_too_large
+from .numpy_arrays import check_size, read_header
 
 _MEMBERS = 1_000_000
 """Members of an archive, at most: guards against hostile ones."""
@@ -67,13 +66,3 @@ def read_npy(stream: BinaryIO | Any, n_bytes: int, label: str) -> np.ndarray:
         raise FileError(f"{label} has {len(content)} of {n_bytes - start} bytes: it was cut off.")
     array = np.frombuffer(content, dtype=dtype)
     return array.reshape(shape, order="F" if is_fortran else "C").copy(order="K")  # to the same bits in products
-
-
-def check_size(shape: tuple[int, ...], dtype: np.dtype, n_bytes: int, label: str) -> None:
-    """Refuse an array that says it has more, or less, than there is."""
-    expected = math.prod(shape) * dtype.itemsize
-    if min(shape, default=0) < 0 or expected != n_bytes:
-        raise FileError(
-            f"{label} says that it is an array of {' × '.join(map(str, shape))}, {expected} bytes of {dtype}, and has {n_bytes}: "
-            "it was cut off or altered."
-        )

@@ -8,9 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from ..data import as_dense
-from ..data.compressed import to_csr
 from ..data.reading import read_matrix
 from ..exceptions import DataError, ShapeError
+from ..kernels.csr import to_csr
 from ..kernels.namespace import is_array, to_host
 
 

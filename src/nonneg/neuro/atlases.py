@@ -10,9 +10,9 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score
 
-from ..data.sources.base import altered_files_refused
 from ..exceptions import DataError, needed
 from ..io import Source
+from ..io.base import altered_files_refused
 from ..io.nifti import check_alike
 from .images import label_of, opened
 from .vertices import kind_of_surface

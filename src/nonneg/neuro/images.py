@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..data.sources.base import altered_files_refused
 from ..exceptions import DataError, FileError, IncompatibleError, needed
 from ..io import Layout, Source
+from ..io.base import altered_files_refused
 from ..io.nifti import check_alike, geometry, open_volume
 from ..io.scan_names import refuse_mask_among
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..data.sources.base import altered_files_refused
 from ..exceptions import DataError, FileError, IncompatibleError
 from ..io import Layout, Source
+from ..io.base import altered_files_refused
 from ..io.cifti import CIFTI
 from ..io.freesurfer import MGH, Morph
 from ..io.gifti import GIFTI

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..data.compressed import to_csr
 from ..exceptions import IncompatibleError, needed
+from ..kernels.csr import to_csr
 from .axes import axes, colours, ink_on, without_frame
 from .views import names_of, top_of
 

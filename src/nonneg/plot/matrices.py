@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..data.compressed import checked
 from ..exceptions import IncompatibleError
+from ..kernels.csr import checked
 from .axes import axes, colours, light_frame
 from .views import coarse, codes_of, column_labels, order_by, row_labels
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..data import opened, refuse_name
 from ..data.annotated import matrix_of
-from ..data.compressed import checked
 from ..exceptions import IncompatibleError, ShapeError
 from ..io import Table
+from ..kernels.csr import checked
 from ..plot.views import layout_of
 from . import sections
 from .html import write_page

@@ -10,8 +10,8 @@ from scipy.optimize import linear_sum_assignment
 
 from ..data import as_dense
 from ..data.annotated import matrix_of
-from ..data.compressed import checked
 from ..exceptions import DataError, IncompatibleError, ShapeError, is_count, is_one_of, unknown
+from ..kernels.csr import checked
 from ..metrics.labels import hard_labels
 from ..plot.views import quietly
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..data.sources.base import altered_files_refused
 from ..exceptions import DataError
 from ..io.annotations import fits
 from ..io.archive import Form, read_archive, write_archive
 from ..io.atomic import written_whole
+from ..io.base import altered_files_refused
 
 VERSION = 5
 """Of the form of the folder: raised when measurements hold more, or other things, than before."""

@@ -17,13 +17,13 @@ from scipy import sparse
 from sklearn.base import clone
 
 from ..data import Observed, as_dense, is_elsewhere
-from ..data.compressed import checked
 from ..data.device import in_memory, name_of
 from ..data.weighted import count_missing
 from ..estimators import NMTF, BiORNM3F, BiQNMF, Factorizer, KernelPNMF, SymmetricNMF
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..graph.clustering import GraphClustering
 from ..hmm import HiddenChain, distinct, read_sequences
+from ..kernels.csr import checked
 
 Rank = int | tuple[int, int]
 

@@ -17,11 +17,11 @@ import numpy as np
 from ..algebra.expression import Letter, Word, gram_of
 from ..data import Data, as_dense, read_data
 from ..data.base import items_of
-from ..data.memory import available_bytes, readable
 from ..data.weighted import Levelled, Partial, has_gaps, has_weights, imputed, imputed_by, levelled
 from ..data.weighted import absorbed as multiplied_in
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..kernels.host import as_type, is_small
+from ..kernels.memory import available_bytes, readable
 from ..kernels.namespace import Array, Namespace, namespace_of
 from ..model import Model
 from ..planning import Step, canonical

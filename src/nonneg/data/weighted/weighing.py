@@ -9,10 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from ...exceptions import DataError
+from ...kernels.csr import to_csr
 from ...kernels.host import as_dense
 from ...kernels.namespace import Array, Namespace, to_host
 from ..base import Data
-from ..compressed import to_csr
 from ..dense import DenseData
 from ..device import dense
 from ..sketch import SketchData

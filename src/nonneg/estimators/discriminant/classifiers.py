@@ -11,9 +11,9 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.sparsefuncs import csc_median_axis_0
 
 from ...data import as_dense
-from ...data.memory import check_memory
 from ...data.reading import refuse_masked
 from ...exceptions import DataError, IncompatibleError
+from ...kernels.memory import check_memory
 from .._kernels import check_kernel, kernel_options
 from ..annotations import Kernel, KernelParams
 from ..atomic import atomic_fit

@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
-from ...data.compressed import to_csr
 from ...exceptions import DataError, IncompatibleError, ShapeError, is_count, is_number, users_line
+from ...kernels.csr import to_csr
 from ...solve.initialization import make_generator
 from ...solve.solution import Status
 

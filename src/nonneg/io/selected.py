@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from .base import Source
+from .stored import StoredMatrix
 
 
-class Selected(Source):
+class Selected(StoredMatrix):
     """A part of another source, read without the rows and columns that are left out.
 
     Parameters
     ----------
-    source : Source
+    source : StoredMatrix
     samples, features : array of int, optional
         Rows and columns of X; all of them by default.
     """
 
-    def __init__(self, source: Source, samples: np.ndarray | None = None, features: np.ndarray | None = None) -> None:
+    def __init__(self, source: StoredMatrix, samples: np.ndarray | None = None, features: np.ndarray | None = None) -> None:
         self._source, self.name, self.dtype = source, source.name, source.dtype
         self.is_sparse, self.is_turned, self.grain = source.is_sparse, source.is_turned, 1
         self._samples, self._features = samples, features

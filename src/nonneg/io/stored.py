@@ -1,11 +1,11 @@
-"""The interface of a kind of file: its shape, and ranges of its rows."""
+"""A matrix that lies in a file: its shape, and ranges of its rows."""
 
 from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Hashable, Iterable
+from contextlib import suppress
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...exceptions import DataError, FileError
-from ..memory import available_bytes, readable
+from ..exceptions import DataError, FileError
 
 
-class Source(ABC):
+class StoredMatrix(ABC):
     """A matrix that lies in a file, of which ranges of rows can be read."""
 
     name: str
@@ -140,35 +139,6 @@ class Source(ABC):
         return f"{'column' if self.is_turned else 'row'} {row} of {self.name}"
 
 
-@contextmanager
-def altered_files_refused(label: str, kind: str, others: Iterable[str] = ()) -> Iterator[None]:
-    """Gate of all readers: an error of the library that reads a file becomes a `FileError` that names it, or one of others.
-
-    Libraries have no error of their own for a file that was cut off or altered: they raise what they stumble over.
-    """
-    try:
-        yield
-    except FileError as error:
-        if type(error) is FileError and not any(name in str(error) for name in (label, *others)):
-            raise FileError(f"{label}: {error}") from error
-        raise
-    except (DataError, ImportError):
-        raise
-    except MemoryError as error:
-        free = available_bytes()
-        said = "" if free is None else f", of which {readable(free)} are free"
-        raise FileError(f"{label} holds more than fits into memory{said}.") from error
-    except OSError as error:
-        if isinstance(error, FileNotFoundError) and error.errno is None:  # ours: another file that this one names, a mask, a scan
-            raise
-        if error.errno is not None:  # the system's: a lock, a right that is missing
-            raise FileError(f"{label} cannot be read: {error}.") from error
-        raise FileError(f"{label} is not a whole file of {kind}: {error}. It was cut off or altered.") from error
-    except Exception as error:
-        said = str(error).strip().rstrip(".") or type(error).__name__
-        raise FileError(f"{label} is not a whole file of {kind}: {said}. It was cut off or altered.") from error
-
-
 def real(dtype: Any) -> np.dtype:
     """The type that entries have in memory: single precision stays, other real numbers become double."""
     kind = np.dtype(dtype)
@@ -194,15 +164,6 @@ def forget(path: str | Path, start: int = 0, count: int = 0) -> None:
             os.posix_fadvise(descriptor, start, count, os.POSIX_FADV_DONTNEED)
         finally:
             os.close(descriptor)
-
-
-def refuse_link(path: Path) -> None:
-    """Refuse a file of a folder that is a link out of the folder."""
-    if path.is_symlink() and path.parent.resolve() not in path.resolve().parents:
-        raise FileError(
-            f"{path} is a link to {os.path.realpath(path)}, out of its folder, which is not followed. Where that is meant, give a "
-            "list of the files."
-        )
 
 
 def refuse_key(key: str | None, name: str) -> None:
@@ -240,7 +201,7 @@ def as_indices(stored: Any, name: str) -> np.ndarray:
     return found.astype(np.int64, copy=False)
 
 
-class CompressedRows(Source):
+class CompressedRows(StoredMatrix):
     """Rows of which the non-zeros are stored, as CSR: three arrays that can be read in ranges."""
 
     is_sparse = True

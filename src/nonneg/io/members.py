@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...exceptions import DataError, ReadingError
+from ..exceptions import DataError, ReadingError
 
 _SHOWN = 12
 """Arrays that are named in a message."""

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from nonneg import OPNMF, open_data
-from nonneg.data.sources.direct import PAGE, Ranges
 from nonneg.exceptions import DataError
+from nonneg.io.direct import PAGE, Ranges
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ RANGES = [(0, PAGE), (128, 3 * PAGE), (PAGE - 1, 2), (PAGE + 5, 4 * PAGE - 10), 
 @pytest.mark.parametrize(("start", "count"), RANGES)
 @pytest.mark.parametrize("most", [2**30, 2 * PAGE])
 def test_both_ways_give_the_same_bytes_in_the_same_places(start, count, most, path, monkeypatch):
-    monkeypatch.setattr("nonneg.data.sources.direct._MOST", most)
+    monkeypatch.setattr("nonneg.io.direct._MOST", most)
     wanted = Path(path).read_bytes()[start : start + count]
     for is_direct in (False, True):
         found = Ranges(path, is_direct=is_direct).read(start, count)

@@ -1,27 +1,63 @@
-"""HDF5: a matrix among the datasets of a file, or one that is open already."""
+"""HDF5: a matrix among the datasets of a file; those of single cells, .h5ad and Cell Ranger's .h5, with names, without anndata."""
 
 from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ...exceptions import DataError, FileError, needed
-from . import cell_ranger
-from .anndata import matrix_in, observations_of, variables_of
-from .base import Source, check_matrix, check_numbers, refuse_key
+from ..exceptions import DataError, FileError, needed
+from . import anndata, cell_ranger
+from .base import Kind, Source, Wanted
+from .large import values_of
 from .members import chosen, is_sparse_matrix, shape_of_sparse, warn_of_missing_chunks
+from .stored import StoredMatrix, check_matrix, check_numbers, refuse_key
+from .table import Table
+
+MAGIC = b"\x89HDF\r\n\x1a\n"
+"""The first bytes of a file."""
 
 _LINKS = 16
 """Links that may lead to a member."""
 
 
-class Hdf5(Source):
+class HDF5(Kind):
+    """X, or the matrix that is asked for (a layer, raw/X), with the names of observations and variables."""
+
+    name: ClassVar[str] = "AnnData"
+    suffixes: ClassVar[tuple[str, ...]] = (".h5ad", ".h5", ".hdf5")
+    opens: ClassVar[tuple[str, ...]] = (".h5ad", ".h5", ".hdf5", ".hdf", ".he5")
+    libraries: ClassVar[tuple[str, ...]] = ("h5py", "anndata")
+    has: ClassVar[frozenset[str]] = frozenset({"variable"})
+
+    def recognises(self, source: Source) -> bool:
+        return source.head.startswith(MAGIC) and not source.name.endswith(".mat")
+
+    def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
+        (source,) = sources
+        needed("h5py", "files", "Reading .h5ad")
+        found = open_file(source.path, wanted.variable, "variable")
+        return Table(values_of(found, wanted.blocks), found.sample_names, found.feature_names)
+
+    def write(self, table: Table, path: Path) -> None:
+        anndata.write_h5ad(table, path)
+
+    def open_path(self, path: Path, key: str | None) -> StoredMatrix:
+        return open_file(path, key or ("X" if path.suffix.lower() == ".h5ad" else None))
+
+    def is_handle(self, X: Any) -> bool:
+        return type(X).__name__ in ("Dataset", "File", "Group") or anndata.is_backed(X)
+
+    def open_handle(self, handle: Any, key: str | None) -> StoredMatrix | None:
+        return of_handle(handle, key) if type(handle).__module__.startswith("h5py") else anndata.of_handle(handle, key)
+
+
+class Dataset(StoredMatrix):
     """A dataset of two dimensions."""
 
     def __init__(self, dataset: Any) -> None:
@@ -38,7 +74,7 @@ class Hdf5(Source):
         return self.name.rsplit(":", 1)[0]
 
 
-def open_file(path: Path, key: str | None, option: str = "key") -> Source:
+def open_file(path: Path, key: str | None, option: str = "key") -> StoredMatrix:
     """A matrix in a file of HDF5; messages say by which option it is asked for."""
     h5py = needed("h5py", "files", f"Reading {path}")
     try:
@@ -155,18 +191,18 @@ def _check_chunks(dataset: Any, name: str) -> None:
         raise FileError(f"{name} has {stored} bytes in {count} chunks of {each}. It was cut off or altered.")
 
 
-def of_handle(handle: Any, key: str | None) -> Source | None:
+def of_handle(handle: Any, key: str | None) -> StoredMatrix | None:
     """A dataset that is open, or a matrix in a file or group that is."""
     h5py = needed("h5py", "files", f"Reading {handle}")
     if not handle:
         raise DataError(f"{handle!r} is closed: nothing can be read from it.")
     if isinstance(handle, h5py.Dataset):
         refuse_key(key, f"{handle.file.filename}:{handle.name}")
-        return Hdf5(handle)
+        return Dataset(handle)
     return _found(h5py, handle, key)
 
 
-def _found(h5py: Any, group: Any, key: str | None, option: str = "key") -> Source:
+def _found(h5py: Any, group: Any, key: str | None, option: str = "key") -> StoredMatrix:
     """The matrix in a file or a group: the one that is named, that of an .h5ad, or the only one there is."""
     name, inside = str(group.file.filename), Inside(group)
     if key is None and "X" in inside and ("obs" in inside or hasattr(inside["X"], "keys")):
@@ -177,9 +213,11 @@ def _found(h5py: Any, group: Any, key: str | None, option: str = "key") -> Sourc
     item = inside[key]
     if cell_ranger.is_matrix(item):
         return cell_ranger.matrix_in(item, f"{name}:{key}", stamped=name)
-    found: Source = Hdf5(item) if isinstance(item, h5py.Dataset) else matrix_in(item, f"{name}:{key}", stamped=name)
-    found.columns = variables_of(inside, key, found.width)
-    found.name_rows = partial(observations_of, inside, key, found.height)
+    found: StoredMatrix = (
+        Dataset(item) if isinstance(item, h5py.Dataset) else anndata.matrix_in(item, f"{name}:{key}", stamped=name)
+    )
+    found.columns = anndata.variables_of(inside, key, found.width)
+    found.name_rows = partial(anndata.observations_of, inside, key, found.height)
     return found
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from nonneg import KernelPNMF, SymmetricNMF
-from nonneg.data import memory
 from nonneg.exceptions import ShapeError
+from nonneg.kernels import memory
 
 
 def test_there_is_some():

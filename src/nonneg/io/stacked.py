@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...exceptions import DataError
-from .base import Source, real
+from ..exceptions import DataError
+from .stored import StoredMatrix, real
 
 
-class Stacked(Source):
+class Stacked(StoredMatrix):
     """The rows of several files, one below the other. No block has rows of two files.
 
     Parameters
     ----------
-    parts : sequence of Source
+    parts : sequence of StoredMatrix
     name : str, optional
         Their common name.
     """
 
-    def __init__(self, parts: Sequence[Source], name: str | None = None) -> None:
+    def __init__(self, parts: Sequence[StoredMatrix], name: str | None = None) -> None:
         if not parts:
             raise DataError("A list of files of row blocks is needed; got an empty one.")
         first = parts[0]

@@ -6,9 +6,9 @@ from scipy import io, sparse
 
 import nonneg
 from nonneg import NMF, OPNMF, Gram, Observed, coclusters, factorize, files, graph, metrics, plot, selection
-from nonneg.data.compressed import check_sparse
 from nonneg.exceptions import DataError
 from nonneg.graph import GraphClustering
+from nonneg.kernels.csr import check_sparse
 
 
 def broken(form, index=2**30):
