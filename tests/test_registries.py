@@ -78,7 +78,6 @@ PLACES = {
     ],
     "solver": [
         (SOLVERS, "nonneg.solve.solvers.__all__, in src/nonneg/solve/solvers/__init__.py", engine_solvers.__all__),
-        (SOLVERS, "nonneg.solvers.__all__, in src/nonneg/solvers.py", solvers.__all__),
         (SOLVERS, "docs/reference/api.rst", API),
         (solvers.NAMES, "the docstring of factorize, solver", braces(nonneg.factorize, "solver")),
     ],

@@ -1,33 +1,4 @@
 """Solvers, their states and the stopping rules: the public names of `nonneg.solve.solvers`."""
 
-from .solve.solvers import (
-    NAMES,
-    Adaptive,
-    Additive,
-    AlternatingLeastSquares,
-    BlockCoordinate,
-    Coordinate,
-    Multiplicative,
-    Newton,
-    QuasiNewton,
-    Solver,
-    State,
-    Stopping,
-    get_solver,
-)
-
-__all__ = [
-    "NAMES",
-    "Adaptive",
-    "Additive",
-    "AlternatingLeastSquares",
-    "BlockCoordinate",
-    "Coordinate",
-    "Multiplicative",
-    "Newton",
-    "QuasiNewton",
-    "Solver",
-    "State",
-    "Stopping",
-    "get_solver",
-]
+from .solve.solvers import *  # noqa: F403
+from .solve.solvers import __all__ as __all__

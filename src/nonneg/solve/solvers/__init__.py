@@ -27,9 +27,7 @@ __all__ = [
     "Solver",
     "State",
     "Stopping",
-    "best_solver",
     "get_solver",
-    "solver_for",
 ]
 
 NAMES: dict[str, Solver] = {
