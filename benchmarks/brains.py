@@ -25,7 +25,7 @@ from sklearn.decomposition._nmf import _initialize_nmf
 import planted_brains
 from _bench import processed
 from _peers import printed_opnmf, projection
-from nonneg.io import read
+from nonneg.files import read
 from nonneg.neuro import compare_atlases
 
 RANK = 12

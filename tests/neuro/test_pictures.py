@@ -10,7 +10,7 @@ import PIL.Image
 import pytest
 
 from nonneg import OPNMF, plot
-from nonneg.io import Layout, read
+from nonneg.files import Layout, read
 from nonneg.plot.slices import cuts, slices
 from nonneg.report.pictures import overlaid
 
