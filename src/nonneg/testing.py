@@ -17,7 +17,7 @@ from scipy import sparse
 from .algebra.expression import Word
 from .algebra.majorization import PowerLaw
 from .constraints import Constraint, DoublyStochastic, Stochastic
-from .divergences import Alpha, Beta, DualI, Gamma, Objective, Polynomial, Renyi, Trace, WeightedSum, get_divergence
+from .divergences import Objective, get_divergence
 from .exceptions import IncompatibleError
 from .kernels.namespace import Array, namespace_of, to_host
 from .model import Model
@@ -200,38 +200,7 @@ def divergence_value(divergence: str | float | Objective, X: Array, approximatio
     >>> float(divergence_value("euclidean", np.array([[3.0, 1.0]]), np.array([[1.0, 1.0]])))
     2.0
     """
-    Y, xp = approximation, namespace_of(approximation).xp
-
-    def relative_entropy(p: Array, q: Array) -> Array:
-        return xp.sum(p * xp.log(xp.where(p > 0, p / q, xp.ones_like(p))))  # 0 ln 0 = 0
-
-    match get_divergence(divergence):
-        case Beta(0):
-            return xp.sum(X / Y - xp.log(X / Y) - 1)
-        case Beta(1):
-            return relative_entropy(X, Y) - xp.sum(X) + xp.sum(Y)
-        case Beta(b):
-            return xp.sum(X**b + (b - 1) * Y**b - b * X * Y ** (b - 1)) / (b * (b - 1))
-        case Alpha(a):
-            return xp.sum(a * X + (1 - a) * Y - X**a * Y ** (1 - a)) / (a * (1 - a))
-        case DualI():
-            return relative_entropy(Y, X) - xp.sum(Y) + xp.sum(X)
-        case Gamma(0):
-            return relative_entropy(X / xp.sum(X), Y / xp.sum(Y))
-        case Gamma(g):
-            sums = (xp.log(xp.sum(matrix)) for matrix in (X ** (1 + g), Y ** (1 + g), X * Y**g))
-            return sum(weight * term for weight, term in zip((1, g, -1 - g), sums, strict=True)) / (g * (1 + g))
-        case Renyi(r):
-            return xp.log(xp.sum((X / xp.sum(X)) ** r * (Y / xp.sum(Y)) ** (1 - r))) / (r - 1)
-        case WeightedSum(terms=terms):
-            return sum(weight * divergence_value(part, X, Y) for weight, part in terms)
-        case Polynomial(terms):
-            logarithm = xp.log(xp.where(X > 0, Y, xp.ones_like(Y)) / xp.where(X > 0, X, xp.ones_like(X)))  # 0 ln 0 = 0
-            return sum(c * xp.sum(X**p * ((Y**q - X**q) if q else logarithm)) for c, p, q in terms)
-        case Trace():
-            return xp.linalg.trace(Y)
-        case other:
-            raise IncompatibleError(f"No textbook formula is written here for {other!r}.")
+    return get_divergence(divergence).textbook(X, approximation, namespace_of(approximation).xp)
 
 
 def divergence_parts(
@@ -266,30 +235,7 @@ def divergence_parts(
     >>> P, Q
     (array([[3., 4.]]), array([[1., 2.]]))
     """
-    Y = approximation
-    match get_divergence(divergence):
-        case Beta(b):
-            return Y ** (b - 1), X * Y ** (b - 2)
-        case Alpha(a):
-            parts = np.ones_like(Y) / abs(a), (X / Y) ** a / abs(a)
-            return parts if a > 0 else parts[::-1]
-        case DualI():
-            return np.ones_like(Y), 1 + np.log(X / Y)
-        case Gamma(g):
-            return Y**g / np.sum(Y ** (1 + g)), X * Y ** (g - 1) / np.sum(X * Y**g)
-        case Renyi(r):
-            return np.ones_like(Y) / np.sum(Y), (X / Y) ** r / np.sum(X**r * Y ** (1 - r))
-        case WeightedSum(terms=terms):
-            each = [np.multiply(weight, divergence_parts(part, X, Y)) for weight, part in terms]
-            P, Q = np.sum(each, axis=0)
-            return P, Q
-        case Polynomial(terms):
-            slopes = np.array([c * (q or 1.0) * X**p * Y ** (q - 1) for c, p, q in terms])
-            return np.maximum(slopes, 0.0).sum(axis=0), np.maximum(-slopes, 0.0).sum(axis=0)
-        case Trace():
-            return np.zeros_like(Y), np.eye(len(Y))
-        case other:
-            raise IncompatibleError(f"No textbook formula is written here for {other!r}.")
+    return get_divergence(divergence).textbook_parts(X, approximation)
 
 
 def dense_gradient(model: Model, factor: str, matrices: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

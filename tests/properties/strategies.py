@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from nonneg import Model, Solution, factorize
 from nonneg.algebra.expression import Letter, Word, parse
 from nonneg.constraints import NAMES, Constraint, Free
-from nonneg.divergences import Alpha, Beta, DualI, Gamma, Objective, Polynomial, Renyi
+from nonneg.divergences import FAMILIES, Alpha, Beta, Objective
 from nonneg.exceptions import ShapeError
 from nonneg.solve.problem import bind
 from nonneg.solve.signature import infer_shapes
@@ -23,14 +23,9 @@ from nonneg.solvers import NAMES as ALL_SOLVERS
 from nonneg.solvers import get_solver
 
 DIVERGENCES = (
-    *map(Beta, (2, 1, 0, 3, 1.5, 0.5, -1)),
-    *map(Alpha, (0.5, 2, -1, 1.5)),
-    *map(Gamma, (0.5, -0.5, 1, 0, -2)),
-    *map(Renyi, (0.5, 2, 1)),
-    DualI(),
+    *(example for family in FAMILIES for example in family.examples()),
     0.3 * Beta(1) + Beta(2),
     Alpha(0.5) + 2 * Beta(0),
-    Polynomial([(1 / 4, 0, 4), (-1 / 3, 1, 3), (2, 0, 1), (-2, 1, 0)]),
 )
 FORMS = ("W H", "W S H", "W W.T X", "W B W.T", "W W.T", "L L.T X R R.T", "A W B W.T C")
 ONCE_OR_TWICE = ("W H", "W S H", "W W.T X", "X W W.T", "W W.T", "X W H", "L L.T X R R.T", "W.T", "H.T S.T X")

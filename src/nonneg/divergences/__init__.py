@@ -5,6 +5,7 @@ Separable divergences can be added up, ``Beta(1) + 0.5 * Beta(2)``; `Polynomial`
 
 from __future__ import annotations
 
+import inspect
 from numbers import Real
 
 from ..exceptions import find
@@ -23,6 +24,7 @@ __all__ = [
     "Beta",
     "Divergence",
     "DualI",
+    "FAMILIES",
     "Gamma",
     "NAMES",
     "Objective",
@@ -33,6 +35,8 @@ __all__ = [
     "get_divergence",
 ]
 
+FAMILIES: tuple[type[Objective], ...] = (Beta, Alpha, Gamma, Renyi, DualI, Polynomial)
+"""Every class of divergences; tests and the fuzzer draw the examples of each."""
 NAMES: dict[str, Objective] = {
     "euclidean": Beta(2),
     "frobenius": Beta(2),
@@ -81,8 +85,6 @@ def get_divergence(divergence: str | float | Objective) -> Objective:
         return divergence
     if isinstance(divergence, Real) and not isinstance(divergence, bool):
         return Beta(float(divergence))
-    otherwise = (
-        "a number b for Beta(b), one of Alpha(a), Beta(b), Gamma(g), Renyi(r), DualI(), Polynomial(terms) of nonneg.divergences, "
-        "or a sum of them"
-    )
+    known = ", ".join(f"{family.__name__}({', '.join(inspect.signature(family).parameters)})" for family in FAMILIES)
+    otherwise = f"a number b for Beta(b), one of {known} of nonneg.divergences, or a sum of them"
     return find("divergence", divergence, NAMES, otherwise)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..algebra.majorization import Monomial, fraction
 from ..exceptions import is_number
+from ..kernels.namespace import Array
 from .base import Divergence
 from .beta import Beta
 from .dual_i import DualI
@@ -46,6 +49,18 @@ class Alpha(Divergence):
         if not is_number(a) or a not in (0, 1):
             return super().__new__(cls)
         return DualI() if a == 0 else Beta(1)
+
+    @classmethod
+    def examples(cls) -> tuple[Alpha, ...]:
+        return tuple(map(cls, (0.5, 2, -1, 1.5)))
+
+    def textbook(self, X: Array, approximation: Array, xp: Any = np) -> Array:
+        Y, a = approximation, self.a
+        return xp.sum(a * X + (1 - a) * Y - X**a * Y ** (1 - a)) / (a * (1 - a))
+
+    def textbook_parts(self, X: np.ndarray, approximation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        ones, ratios = np.ones_like(approximation) / abs(self.a), (X / approximation) ** self.a / abs(self.a)
+        return (ones, ratios) if self.a > 0 else (ratios, ones)
 
     @property
     def monomials(self) -> tuple[Monomial, Monomial]:

@@ -263,6 +263,19 @@ class Objective(ABC):
     def text(self, data: str, product: Word) -> str:
         """The objective as a paper would print it."""
 
+    @classmethod
+    def examples(cls) -> tuple[Objective, ...]:
+        """Members of a family that tests draw; none without a family."""
+        return ()
+
+    def textbook(self, X: Array, approximation: Array, xp: Any = np) -> Array:
+        """The value as textbooks print it, by the operations of a library of arrays: the reference for `value`."""
+        raise IncompatibleError(f"No textbook formula is written here for {self!r}.")
+
+    def textbook_parts(self, X: np.ndarray, approximation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """P and Q of ∂D/∂X̂ = P − Q as textbooks print them: the reference for `middles`."""
+        raise IncompatibleError(f"No textbook formula is written here for {self!r}.")
+
     def __str__(self) -> str:
         return repr(self)
 
@@ -277,6 +290,11 @@ class Objective(ABC):
         return weighted(weight, self) if is_number(weight) else NotImplemented
 
     __rmul__ = __mul__
+
+
+def relative_entropy(p: Array, q: Array, xp: Any) -> Array:
+    """Σ p ln(p/q), with 0 ln 0 = 0."""
+    return xp.sum(p * xp.log(xp.where(p > 0, p / q, xp.ones_like(p))))
 
 
 _LARGEST = 100

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from ..algebra.expression import Word
 from ..algebra.majorization import Monomial, fraction
-from .base import Divergence
+from ..kernels.namespace import Array
+from .base import Divergence, relative_entropy
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +43,21 @@ class Beta(Divergence):
     """
 
     b: float
+
+    @classmethod
+    def examples(cls) -> tuple[Beta, ...]:
+        return tuple(map(cls, (2, 1, 0, 3, 1.5, 0.5, -1)))
+
+    def textbook(self, X: Array, approximation: Array, xp: Any = np) -> Array:
+        Y, b = approximation, self.b
+        if b == 0:
+            return xp.sum(X / Y - xp.log(X / Y) - 1)
+        if b == 1:
+            return relative_entropy(X, Y, xp) - xp.sum(X) + xp.sum(Y)
+        return xp.sum(X**b + (b - 1) * Y**b - b * X * Y ** (b - 1)) / (b * (b - 1))
+
+    def textbook_parts(self, X: np.ndarray, approximation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return approximation ** (self.b - 1), X * approximation ** (self.b - 2)
 
     @property
     def monomials(self) -> tuple[Monomial, Monomial]:

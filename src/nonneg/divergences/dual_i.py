@@ -12,7 +12,8 @@ from ..algebra.expression import Letter, Word
 from ..algebra.majorization import Bounds, ExponentialLaw, Law
 from ..algebra.rewriting import Sum
 from ..data.steps import Curve
-from .base import DataSums, LogRatio, Middles, Objective, Sums
+from ..kernels.namespace import Array
+from .base import DataSums, LogRatio, Middles, Objective, Sums, relative_entropy
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,16 @@ class DualI(Objective):
     law: ClassVar[Law] = ExponentialLaw()
     requires_positive_data: ClassVar[bool] = True  # type: ignore[misc]
     theorem: ClassVar[str] = "QNMF §3.2, dual I-divergence"
+
+    @classmethod
+    def examples(cls) -> tuple[DualI, ...]:
+        return (cls(),)
+
+    def textbook(self, X: Array, approximation: Array, xp: Any = np) -> Array:
+        return relative_entropy(approximation, X, xp) - xp.sum(approximation) + xp.sum(X)
+
+    def textbook_parts(self, X: np.ndarray, approximation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.ones_like(approximation), 1 + np.log(X / approximation)
 
     @property
     def degree(self) -> float:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from ..algebra.majorization import Monomial, fraction
 from ..exceptions import IncompatibleError
-from .base import Divergence
+from ..kernels.namespace import Array
+from .base import Divergence, relative_entropy
 from .beta import Beta
 
 
@@ -42,6 +46,21 @@ class Gamma(Divergence):
         super().__post_init__()
         if self.g == -1:
             raise IncompatibleError("Gamma(-1) is not defined: its first term divides by 1 + g. Take a g near -1 instead.")
+
+    @classmethod
+    def examples(cls) -> tuple[Gamma, ...]:
+        return tuple(map(cls, (0.5, -0.5, 1, 0, -2)))
+
+    def textbook(self, X: Array, approximation: Array, xp: Any = np) -> Array:
+        Y, g = approximation, self.g
+        if g == 0:
+            return relative_entropy(X / xp.sum(X), Y / xp.sum(Y), xp)
+        sums = (xp.log(xp.sum(matrix)) for matrix in (X ** (1 + g), Y ** (1 + g), X * Y**g))
+        return sum(weight * term for weight, term in zip((1, g, -1 - g), sums, strict=True)) / (g * (1 + g))
+
+    def textbook_parts(self, X: np.ndarray, approximation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        Y, g = approximation, self.g
+        return Y**g / np.sum(Y ** (1 + g)), X * Y ** (g - 1) / np.sum(X * Y**g)
 
     @property
     def monomials(self) -> tuple[Monomial, Monomial]:

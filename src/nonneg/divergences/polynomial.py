@@ -8,9 +8,12 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from ..algebra.expression import Word
 from ..algebra.majorization import Monomial, fraction
 from ..exceptions import IncompatibleError, is_number
+from ..kernels.namespace import Array
 from .base import Divergence, check_numbers, is_bounded
 
 _LEAST = 2.0**-900
@@ -77,6 +80,19 @@ class Polynomial(Divergence):
                 f"{self!r} has no lower bound: the monomials that decide, those of the largest power for a large approximation and "
                 "of the smallest, if that is not above zero, for a small one, must all grow there."
             )
+
+    @classmethod
+    def examples(cls) -> tuple[Polynomial, ...]:
+        return (cls([(1 / 4, 0, 4), (-1 / 3, 1, 3), (2, 0, 1), (-2, 1, 0)]),)
+
+    def textbook(self, X: Array, approximation: Array, xp: Any = np) -> Array:
+        Y = approximation
+        logarithm = xp.log(xp.where(X > 0, Y, xp.ones_like(Y)) / xp.where(X > 0, X, xp.ones_like(X)))  # 0 ln 0 = 0
+        return sum(c * xp.sum(X**p * ((Y**q - X**q) if q else logarithm)) for c, p, q in self.terms)
+
+    def textbook_parts(self, X: np.ndarray, approximation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        slopes = np.array([c * (q or 1.0) * X**p * approximation ** (q - 1) for c, p, q in self.terms])
+        return np.maximum(slopes, 0.0).sum(axis=0), np.maximum(-slopes, 0.0).sum(axis=0)
 
     @cached_property
     def monomials(self) -> tuple[Monomial, ...]:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..algebra.majorization import Monomial, fraction
 from ..exceptions import IncompatibleError, is_number
+from ..kernels.namespace import Array
 from .alpha import Alpha
 from .base import Divergence
 from .gamma import Gamma
@@ -47,6 +50,18 @@ class Renyi(Divergence):
         super().__post_init__()
         if not self.r > 0:
             raise IncompatibleError(f"Renyi(r) needs r > 0; got {self.r}.")
+
+    @classmethod
+    def examples(cls) -> tuple[Any, ...]:
+        return tuple(map(cls, (0.5, 2, 1)))
+
+    def textbook(self, X: Array, approximation: Array, xp: Any = np) -> Array:
+        Y, r = approximation, self.r
+        return xp.log(xp.sum((X / xp.sum(X)) ** r * (Y / xp.sum(Y)) ** (1 - r))) / (r - 1)
+
+    def textbook_parts(self, X: np.ndarray, approximation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        Y, r = approximation, self.r
+        return np.ones_like(Y) / np.sum(Y), (X / Y) ** r / np.sum(X**r * Y ** (1 - r))
 
     @property
     def monomials(self) -> tuple[Monomial, Monomial]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..algebra.expression import Word
 from ..algebra.majorization import Monomial, fraction
 from ..exceptions import IncompatibleError, is_number
+from ..kernels.namespace import Array
 from .base import Divergence, Objective
 from .polynomial import Polynomial, merged
 
@@ -69,6 +72,13 @@ class WeightedSum(Divergence):
             for weight, divergence in self.terms
             for monomial in divergence.monomials
         )
+
+    def textbook(self, X: Array, approximation: Array, xp: Any = np) -> Array:
+        return sum(weight * part.textbook(X, approximation, xp) for weight, part in self.terms)
+
+    def textbook_parts(self, X: np.ndarray, approximation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        P, Q = np.sum([np.multiply(weight, part.textbook_parts(X, approximation)) for weight, part in self.terms], axis=0)
+        return P, Q
 
     @property
     def monomials(self) -> tuple[Monomial, ...]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ..algebra.expression import Word
 from ..algebra.majorization import Bounds
 from ..algebra.rewriting import Sum
+from ..kernels.namespace import Array
 from .base import DataSums, Middles, Objective, Sums
 
 
@@ -42,6 +45,12 @@ class Trace(Objective):
     maximised: ClassVar[bool] = True
     signed: ClassVar[bool] = True
     bounded: ClassVar[bool] = False
+
+    def textbook(self, X: Array, approximation: Array, xp: Any = np) -> Array:
+        return xp.linalg.trace(approximation)
+
+    def textbook_parts(self, X: np.ndarray, approximation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros_like(approximation), np.eye(len(approximation))
 
     @property
     def degree(self) -> float:
