@@ -172,7 +172,7 @@ class ConsensusNMF(NMF):
     References
     ----------
     D. Kotliar et al. Identifying gene expression programs of cell-type identity and cellular activity with single-cell RNA-Seq.
-    eLife 8, 2019.
+    eLife 8, 2019. doi:10.7554/eLife.43803
 
     Examples
     --------

@@ -80,7 +80,7 @@ class IntegrativeNMF(NMF):
     References
     ----------
     Z. Yang, G. Michailidis. A non-negative matrix factorization method for detecting modules in heterogeneous omics multi-modal
-    data. Bioinformatics 32, 2016.
+    data. Bioinformatics 32, 2016. doi:10.1093/bioinformatics/btv544
 
     Examples
     --------

@@ -81,7 +81,7 @@ class SemiNMF(_Signed):
     ----------
     QNMF: Z. Yang, E. Oja. Quadratic nonnegative matrix factorization. Pattern Recognition, 2011.
     C. Ding, T. Li, M. Jordan. Convex and semi-nonnegative matrix factorizations. IEEE Transactions on Pattern Analysis and Machine
-    Intelligence 32, 2010.
+    Intelligence 32, 2010. doi:10.1109/TPAMI.2008.277
 
     Examples
     --------
@@ -141,7 +141,7 @@ class ConvexNMF(_Signed):
     ----------
     QNMF: Z. Yang, E. Oja. Quadratic nonnegative matrix factorization. Pattern Recognition, 2011.
     C. Ding, T. Li, M. Jordan. Convex and semi-nonnegative matrix factorizations. IEEE Transactions on Pattern Analysis and Machine
-    Intelligence 32, 2010.
+    Intelligence 32, 2010. doi:10.1109/TPAMI.2008.277
 
     Examples
     --------

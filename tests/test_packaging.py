@@ -1,0 +1,43 @@
+"""Files for releases say what pyproject.toml says."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import nonneg
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def lowest(text):
+    """The lowest version of each library in lines such as "numpy>=2.0"."""
+    return dict(re.findall(r"^\s*-?\s*([a-z0-9-]+) ?>=([0-9.]+)", text, re.MULTILINE))
+
+
+def test_the_conda_recipe_has_our_floors():
+    recipe = (ROOT / "conda" / "recipe.yaml").read_text()
+    run = recipe.partition("  run:\n")[2].partition("\ntests:")[0]
+    needed = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["cli"] + ["python" + PROJECT["requires-python"]]
+    assert lowest(run) == lowest("\n".join(needed))
+    assert re.search(r"^  version: (\S+)", recipe, re.MULTILINE)[1] == nonneg.__version__
+
+
+def test_the_table_of_versions_has_our_floors():
+    table = (ROOT / "docs" / "develop" / "policy.md").read_text()
+    rows = re.findall(r"^\| ([A-Za-z][^|]*) \| ([0-9., ]+) \| ([0-9., ]+) \|$", table, re.MULTILINE)
+    said = {}
+    for names, floors, _ in rows:
+        said |= dict(zip(names.lower().replace(" (read, not required)", "").split(", "), floors.split(", "), strict=False))
+    extras = ("cli", "files", "graph", "neuro")
+    needed = PROJECT["dependencies"] + [one for extra in extras for one in PROJECT["optional-dependencies"][extra]]
+    assert {name: said.get(name) for name in lowest("\n".join(needed))} == lowest("\n".join(needed))
+
+
+def test_the_citation_is_of_this_version():
+    assert f"version: {nonneg.__version__}" in (ROOT / "CITATION.cff").read_text().splitlines()
+
+
+def test_the_container_has_a_python_that_is_supported():
+    version = re.search(r"^FROM python:(\d+\.\d+)", (ROOT / "Dockerfile").read_text(), re.MULTILINE)[1]
+    assert f"Programming Language :: Python :: {version}" in PROJECT["classifiers"]
