@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 import nonneg
 from nonneg.data import blocks, device
+from nonneg.data.base import apply_both
 from nonneg.data.device import DeviceData, fits, memory_explained, placed
 from nonneg.data.device_sparse import DeviceSparse
 from nonneg.data.reading import read_data
@@ -78,6 +79,15 @@ def test_files_pass_through_the_card(kind, dtype, X, small_card, tmp_path):
         assert passes[0] == pytest.approx(passes[1], abs=2)  # by rounding a line search may take a pass more
 
 
+@pytest.mark.usefixtures("small_card")
+@pytest.mark.parametrize("model", [nonneg.OPNMF(3, **SMALL), nonneg.NMF(3, **SMALL)], ids=["sketch", "low rank"])
+def test_a_surrogate_begun_by_the_first_pass_is_kept(model, X, tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    data = [nonneg.open_data(tmp_path / "X.npy", block_bytes=4000) for _ in range(2)]
+    there, here = (fitted(clone(model).set_params(device=where), own) for where, own in zip(("cuda", None), data, strict=True))
+    assert there.history_[-1].readings == here.history_[-1].readings
+
+
 def test_every_pass_equals_that_in_main_memory(X, small_card):
     data, rng = placed(read_data(X), "cuda"), np.random.default_rng(1)
     assert isinstance(data, Streamed)
@@ -89,7 +99,7 @@ def test_every_pass_equals_that_in_main_memory(X, small_card):
         (data.apply_gram(M, transposed=True), plain.apply_gram(M, transposed=True)),
         (data.with_itself(True, False), plain.with_itself(True, False)),
         (data.in_units(4.0).apply(M), plain.in_units(4.0).apply(M)),
-        *zip(data.apply_both(M, N), plain.apply_both(M, N), strict=True),
+        *zip(apply_both(data, M, N), apply_both(plain, M, N), strict=True),
     ):
         assert isinstance(found, np.ndarray)
         np.testing.assert_allclose(found, expected, rtol=1e-12)

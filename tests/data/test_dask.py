@@ -10,7 +10,7 @@ from scipy import sparse
 import nonneg
 from nonneg import factorize
 from nonneg.data import opened
-from nonneg.data.base import as_dense
+from nonneg.data.base import apply_both, as_dense
 from nonneg.exceptions import DataError
 
 da = pytest.importorskip("dask.array", reason="collections of Dask need dask")
@@ -44,7 +44,7 @@ def test_whatever_data_give(store, rng):
         np.testing.assert_allclose(data.apply_gram(own[:, :3], transposed=transposed), own @ own.T @ own[:, :3])
         items = np.array([5, 0, 30, 5])
         np.testing.assert_array_equal(as_dense(data.take(items, int(transposed))), own[items])
-    for found, expected in zip(data.apply_both(X[:4].T, X[:, :2]), (X @ X[:4].T, X.T @ X[:, :2]), strict=True):
+    for found, expected in zip(apply_both(data, X[:4].T, X[:, :2]), (X @ X[:4].T, X.T @ X[:, :2]), strict=True):
         np.testing.assert_allclose(found, expected)
     np.testing.assert_allclose(data.in_units(4.0).apply(np.eye(40)), X / 4)
     np.testing.assert_array_equal(np.concatenate([as_dense(block) for _, block in data.blocks()]), X)
@@ -245,7 +245,7 @@ def test_few_ways_to_the_workers_and_few_tasks(distributed, monkeypatch, rng):
         assert data.facts.non_zeros == np.count_nonzero(X)
         assert (sent, tasks) == ([1, 1], [count + 6, count + 6])
         sent.clear()
-        product, other = data.apply_both(X[:3].T, M)
+        product, other = apply_both(data, X[:3].T, M)
         np.testing.assert_allclose(product, X @ X[:3].T)
         np.testing.assert_allclose(other, X.T @ M)
         assert sent == [1, 16, 16, 8]

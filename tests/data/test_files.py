@@ -116,9 +116,9 @@ def test_whatever_data_give(kind, blocks, dtype, monkeypatch, rng):
         items = np.array([5, 0, 17, 5])
         np.testing.assert_array_equal(as_dense(data.take(items, int(transposed))), own[items])
     N = rng.random((X.shape[0], 2)).astype(X.dtype)
-    for found, expected in zip(data.apply_both(X[:4].T, N), (X @ X[:4].T, X.T @ N), strict=True):
+    for found, expected in zip(base.apply_both(data, X[:4].T, N), (X @ X[:4].T, X.T @ N), strict=True):
         np.testing.assert_allclose(found, expected, **tolerance)
-    for found, expected in zip(data.apply_both(X[:4].T), (X @ X[:4].T, X.T @ X @ X[:4].T), strict=True):
+    for found, expected in zip(base.apply_both(data, X[:4].T), (X @ X[:4].T, X.T @ X @ X[:4].T), strict=True):
         np.testing.assert_allclose(found, expected, **tolerance)
     np.testing.assert_allclose(as_dense(data.in_units(4.0).itself()), X / 4)
 

@@ -74,6 +74,8 @@ class Data(ABC):
     """Counter of passes, a `ReadingLog`, for data out of core."""
     in_blocks: tuple[Any, bool] | None = None
     """Blocks that one reading can do several things with, and whether their rows are columns of X."""
+    seen: Any = None
+    """Wishes for the first pass out of core, and its results: a `Seen`."""
     cache: dict[Any, Any] | None = None
     """Results of functions of the data that take passes out of core, by name."""
     origin: Any = None
@@ -113,10 +115,6 @@ class Data(ABC):
         """Entries that are stored, and that a product with X has to visit."""
         return self.shape[0] * self.shape[1]
 
-    def request(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
-        """Find sums with the facts; data out of core take note until their first pass, also of whether entries may be negative."""
-        self._read(tuple(totals))
-
     @property
     def facts(self) -> Facts:
         """Extremes and counts, from the first pass."""
@@ -147,11 +145,6 @@ class Data(ABC):
     def apply_after(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
         """M X, or M Xᵀ, in rows."""
         return self.namespace.in_rows(self.apply(M.T, transposed=not transposed, sign=sign).T)
-
-    def apply_both(self, M: Array, N: Array | None = None) -> tuple[Array, Array]:
-        """X M and Xᵀ N, in one pass if possible; without N, X M and Xᵀ X M."""
-        product = self.apply(M)
-        return product, self.apply(as_operand(product, self.namespace.dtype, self.shape) if N is None else N, transposed=True)
 
     def apply_gram(self, M: Array, *, transposed: bool = False) -> Array:
         """X Xᵀ M, or Xᵀ X M."""
@@ -230,6 +223,26 @@ class Data(ABC):
             for _, block in self.blocks(transposed=axis == 1, as_stored=True)
         ]
         return np.sqrt(np.concatenate([np.ravel(part) for part in squares]))
+
+
+def request(data: Data, totals: Iterable[Total], *, signed: bool = False) -> None:
+    """Find sums with the facts; out of core note them for the first pass, and whether entries may be negative."""
+    if data.seen is None:
+        data._read(tuple(totals))
+    elif data.seen.facts is None:
+        data.seen.wanted |= dict.fromkeys(totals)
+        data.seen.signed = data.seen.signed or signed
+
+
+def apply_both(data: Data, M: Array, N: Array | None = None) -> tuple[Array, Array]:
+    """X M and Xᵀ N; without N, X M and Xᵀ X M. Out of core they share a pass, if one pass can give both."""
+    blocks, is_turned = data.in_blocks or (None, False)
+    if blocks is not None and not is_turned:
+        return blocks.apply_both(M, N)
+    if blocks is not None and N is not None:
+        return blocks.apply_both(N, M)[::-1]
+    product = data.apply(M)
+    return product, data.apply(as_operand(product, data.namespace.dtype, data.shape) if N is None else N, transposed=True)
 
 
 def items_of(data: Any) -> Data:

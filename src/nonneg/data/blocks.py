@@ -21,7 +21,7 @@ import numpy as np
 from ..exceptions import DataError
 from ..kernels.host import as_dense, as_type, summand
 from ..kernels.namespace import Array
-from .base import Data, Facts, Total, chunk_rows, chunks
+from .base import Data, Facts, Total, apply_both, chunk_rows, chunks, request
 from .profile import Costs
 from .steps import Request
 from .weighted import blocks as on_weighted
@@ -214,6 +214,7 @@ class Blocks(Partial):
         return product
 
     def apply_both(self, M: Array, N: Array | None = None) -> tuple[Array, Array]:
+        """As the function `apply_both`, in one pass."""
         product, other = self._filled.reading(_apply_both, ("stack", "add"), (M,), () if N is None else (N,))
         return product, other
 
@@ -485,11 +486,6 @@ class StoredBlocks(Blocks):
     def cache(self) -> dict[Any, Any]:  # type: ignore[override]
         return self.seen.cached
 
-    def request(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
-        if self.seen.facts is None:
-            self.seen.wanted |= dict.fromkeys(totals)
-            self.seen.signed = self.seen.signed or signed
-
     def conclude(self, surveys: Iterable[tuple[Facts, list[float]]]) -> None:
         """Keep the results of the first reading."""
         self.seen.facts, sums = together(surveys)
@@ -499,7 +495,7 @@ class StoredBlocks(Blocks):
         if self.unit != 1:
             return super().survey(totals)
         if self.seen.facts is None:
-            self.request(totals)
+            request(self, totals)
             self.reading(_nothing, ())
         known: dict[Total, float] = self.seen.totals
         missing = [total for total in totals if total not in known]
@@ -568,7 +564,7 @@ def _apply(block: Data, shared: Any, own: Any) -> tuple[Array]:
 
 
 def _apply_both(block: Data, shared: Any, own: Any) -> tuple[Array, Array]:
-    return block.apply_both(*shared, *own)
+    return apply_both(block, *shared, *own)
 
 
 def _apply_gram(block: Data, shared: Any, own: Any) -> tuple[Array]:

@@ -11,7 +11,7 @@ from scipy import linalg
 
 from ..exceptions import DataError
 from ..kernels.namespace import Array, Namespace
-from .base import Data, Facts, Total
+from .base import Data, Facts, Total, apply_both
 from .profile import Costs, Need
 from .steps import Request
 
@@ -88,9 +88,9 @@ class Compression:
         """One for the directions in which X has most, nearly: two readings."""
         along = data if True in data.costs.one_pass_grams else data.T
         draws = data.namespace.asarray(generator.standard_normal((along.shape[1], size)))
-        near, far = (_orthonormal(product) for product in along.apply_both(draws))
+        near, far = (_orthonormal(product) for product in apply_both(along, draws))
         R, L = (far, near) if along is data else (near, far)
-        return cls(data, R, L, *data.apply_both(R, L))
+        return cls(data, R, L, *apply_both(data, R, L))
 
     @classmethod
     def of_arrays(cls, data: Data, R: np.ndarray, L: np.ndarray, A: np.ndarray, BT: np.ndarray) -> Compression:
@@ -129,7 +129,7 @@ class Compression:
         """One that agrees with X on the columns of these, too: one reading."""
         more_L, more_R = _beyond(self.L, left), _beyond(self.R, right)
         del left, right
-        A, BT = self.data.apply_both(more_R, more_L)
+        A, BT = apply_both(self.data, more_R, more_L)
         return Compression(
             self.data,
             np.hstack([self.R, more_R]),

@@ -14,7 +14,7 @@ from ..kernels.csr import to_csr
 from ..kernels.host import as_dense
 from ..kernels.namespace import Array, Namespace, is_array, namespace_of, to_host, without_gradient
 from .annotated import matrix_of
-from .base import Data, Total
+from .base import Data, Total, request
 from .checking import Origin, check_finite, check_observed, check_sign, check_symmetric, refuse_nan, refuse_text_columns
 from .dense import DenseData
 from .device import dense, in_memory
@@ -69,7 +69,7 @@ def read_data(
         raise DataError(f"{name} is empty: its shape is {tuple(data.shape)}. At least one row and one column are needed.")
     if origin is not None:
         data.origin = origin
-    data.request(totals, signed=signed)
+    request(data, totals, signed=signed)
     check_finite(data, name)
     if not unknown:
         check_observed(data, name)

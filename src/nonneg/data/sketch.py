@@ -14,7 +14,7 @@ from scipy import linalg
 from ..exceptions import DataError
 from ..kernels.host import multiplied
 from ..kernels.namespace import Array, Namespace, to_host
-from .base import Data, Facts, Total
+from .base import Data, Facts, Total, apply_both
 from .dense import DenseData
 from .profile import Costs, Need
 from .steps import Request
@@ -141,7 +141,7 @@ class Nystrom:
         """
         data = self.data.T if self.of == "rows" else self.data
         draws = self.data.namespace.asarray(generator.standard_normal((data.shape[1], size)))
-        Y, Z = data.apply_both(draws)
+        Y, Z = apply_both(data, draws)
         KY = np.asarray(to_host(data.apply(Z)))
         Q, T = linalg.qr(np.asarray(to_host(Y)), mode="economic", check_finite=False)
         U, sizes, VT = linalg.svd(T, check_finite=False)

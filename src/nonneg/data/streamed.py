@@ -95,11 +95,13 @@ class Streamed(Blocks):
     def in_units(self, unit: float) -> Data:
         return self if unit == 1 else Streamed(self.base.in_units(unit), self.card)
 
-    def recall(self, key: Any, make: Callable[[], Any]) -> Any:
-        return self.base.recall(key, make)
+    @property
+    def seen(self) -> Any:
+        return self.base.seen
 
-    def request(self, totals: Any = (), *, signed: bool = False) -> None:
-        self.base.request(totals, signed=signed)
+    @property
+    def cache(self) -> Any:  # type: ignore[override]
+        return self.base.cache
 
     def survey(self, totals: Any) -> Any:
         return self.base._read(tuple(totals))

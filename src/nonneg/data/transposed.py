@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,6 +52,10 @@ class TransposedData(Partial):
         return None if found is None else (found[0], not found[1])
 
     @property
+    def seen(self) -> Any:
+        return self.inner.seen
+
+    @property
     def cache(self) -> dict[Any, Any] | None:  # type: ignore[override]
         return None if self.inner.cache is None else self.inner.cache.setdefault("transposed", {})
 
@@ -63,9 +67,6 @@ class TransposedData(Partial):
 
     def apply(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
         return self.inner.apply(M, transposed=not transposed, sign=sign)
-
-    def apply_both(self, M: Array, N: Array | None = None) -> tuple[Array, Array]:
-        return Data.apply_both(self, M) if N is None else self.inner.apply_both(N, M)[::-1]
 
     def apply_gram(self, M: Array, *, transposed: bool = False) -> Array:
         return self.inner.apply_gram(M, transposed=not transposed)
@@ -83,9 +84,6 @@ class TransposedData(Partial):
         left, right = (U.T, None) if V is None else (V.T, U.T)
         products, total = self.inner.visit(left, right, turned, log_power)
         return [self.namespace.in_rows(product.T) for product in products], total
-
-    def request(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
-        self.inner.request(totals, signed=signed)
 
     def survey(self, totals: Sequence[Total]) -> tuple[Facts, list[float]]:
         return self.inner._read(totals)

@@ -13,6 +13,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from ..data import Data
+from ..data.base import request
 from ..data.blocks import Interrupted
 from ..kernels.threads import blas_limited, limited
 from ..model import Model
@@ -328,6 +329,6 @@ def make_first_pass(
     shapes = infer_shapes(model, data.shape, rank, {name: np.shape(factor) for name, factor in (given or {}).items()})
     signature = Signature.of(model, data, shapes)
     collected = choose(signature, options).first_pass
-    data.request(collected.totals, signed=collected.signed)
+    request(data, collected.totals, signed=collected.signed)
     if collected.surrogate is not None and not resumes:
         begin_surrogate(data, collected)

@@ -62,9 +62,6 @@ class Weighted(Data):
     def apply_after(self, M: Array, *, transposed: bool = False, sign: str = "") -> Array:
         return self.complete.apply_after(M, transposed=transposed, sign=sign)
 
-    def apply_both(self, M: Array, N: Array | None = None) -> tuple[Array, Array]:
-        return self.complete.apply_both(M, N)
-
     def apply_gram(self, M: Array, *, transposed: bool = False) -> Array:
         return self.complete.apply_gram(M, transposed=transposed)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -77,10 +77,6 @@ class PairWeighted(Weighted):
 
     def lengths(self, axis: int) -> np.ndarray:
         return self.base.lengths(axis)
-
-    def request(self, totals: Iterable[Total] = (), *, signed: bool = False) -> None:
-        self.base.request(signed=signed)  # sums have weights, of which the data know nothing
-        self._read(tuple(totals))
 
     @property
     def items(self) -> Data:
