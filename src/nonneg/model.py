@@ -310,7 +310,12 @@ class Model:
             between = {factor} if self.split == "joint" else set(self.learned) - self.signed
             negative, positive = by_sign(split_signs(descent, between, self._products_in_parts))
             bounds = bounds_of_products(*([word.count(factor) + 1 for word, _ in part] for part in (positive, negative)))
-        if self._is_concave(factor, negative):
+        F = Letter(factor)
+        if (
+            self.middles.negative
+            and not self.middles.operands
+            and all(word[-1:] == Word([F]) and word[:-1].is_gram and word.count(factor) == 1 for word, _ in negative)
+        ):  # it is U Uᵀ F with U independent of F, as X Xᵀ W is for W Wᵀ X (QNMF §5.1)
             bounds = bounds.concave()
         numerator, denominator, bounds, simplified = constraint.lagrangian(factor, positive, negative, bounds, law)
         if not numerator:
@@ -350,13 +355,6 @@ class Model:
                 "shrink to nothing. Use a divergence that does, such as 'euclidean' or 'kullback-leibler'."
             )
         return constraint.in_units(math.log2(self.divergence.slope), 0.0)
-
-    def _is_concave(self, factor: str, negative: Sum) -> bool:
-        """Whether the negative part is U Uᵀ F with U independent of F, as X Xᵀ W is for W Wᵀ X (QNMF §5.1)."""
-        if not self.middles.negative or self.middles.operands:
-            return False
-        F = Letter(factor)
-        return all(word[-1:] == Word([F]) and word[:-1].is_gram and word.count(factor) == 1 for word, _ in negative)
 
     @property
     def title(self) -> str:

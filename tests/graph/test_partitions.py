@@ -8,8 +8,6 @@ import pytest
 from scipy import sparse
 
 from nonneg import Model, factorize
-from nonneg.data import eigenvectors
-from nonneg.data.eigenvectors import leading
 from nonneg.data.given import Gram, Signed
 from nonneg.data.signed import Operator
 from nonneg.graph import SIMILARITIES, similarities
@@ -20,6 +18,8 @@ from nonneg.graph.methods.nonnegative import learned, projected
 from nonneg.graph.methods.pod import discretised
 from nonneg.graph.methods.refined import _allowed
 from nonneg.graph.similarities import Outer, Similarity
+from nonneg.kernels import eigenvectors
+from nonneg.kernels.eigenvectors import leading
 from nonneg.kernels.moves import move_vertices
 from nonneg.solvers import Multiplicative
 

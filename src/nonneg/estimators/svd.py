@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from ..data import as_dense
-from ..data.eigenvectors import leading
 from ..exceptions import ShapeError
+from ..kernels.eigenvectors import leading
 from ..solve.initialization import make_generator
 from ._naming import with_sample_names
 from .annotations import RandomState, Rank

@@ -17,11 +17,11 @@ import numpy as np
 from scipy import sparse
 
 from ..data import as_dense as dense_array
-from ..data.eigenvectors import leading
 from ..data.reading import read_data
 from ..data.signed import Operator
 from ..exceptions import DataError, IncompatibleError, is_number, is_one_of
 from ..kernels.csr import checked, to_csr
+from ..kernels.eigenvectors import leading
 
 LARGEST = 5000
 """Vertices up to which S may be an N × N array."""

@@ -11,9 +11,9 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from ...constraints import unit_length
-from ...data.eigenvectors import leading
 from ...data.signed import Operator
 from ...exceptions import IncompatibleError
+from ...kernels.eigenvectors import leading
 from ...solve.progress import is_interrupted
 from .._partitions import Mover
 from ..similarities import Similarity, degrees, scaled

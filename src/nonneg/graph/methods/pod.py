@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...constraints import unit_length
-from ...data.eigenvectors import leading
+from ...kernels.eigenvectors import leading
 from ...solve.progress import is_interrupted
 from .._partitions import indicators, trace_of
 from ..similarities import Similarity

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...data.eigenvectors import leading
+from ...kernels.eigenvectors import leading
 from ..rules import Choice
 from ..subjects import Rank, Subject, Vertices
 from .base import Criterion, Found, column

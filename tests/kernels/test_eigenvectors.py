@@ -6,10 +6,10 @@ import pytest
 from scipy import sparse
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence
 
-from nonneg.data import eigenvectors
-from nonneg.data.eigenvectors import leading
 from nonneg.graph import SIMILARITIES, GraphClustering, similarities
 from nonneg.graph.similarities import spectral_radius
+from nonneg.kernels import eigenvectors
+from nonneg.kernels.eigenvectors import leading
 
 pytestmark = pytest.mark.wide(one_in=3)
 
