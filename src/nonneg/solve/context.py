@@ -126,7 +126,7 @@ class StartContext:
 
     def trial(self, progress: Progress) -> bool:
         """Report a check of a run that looks for a start; the callback of such a run."""
-        self.fit.listener.phase(f"{self.name}{', ' if self.name else ''}looking for where to start, iteration {progress.iteration}")
+        self.fit.listener.phase(f"{self.name}{', ' if self.name else ''}choosing a start, iteration {progress.iteration}")
         return self.fit.failed.is_set() or self.fit.interrupt.is_set()
 
     def say(self, line: str) -> None:
