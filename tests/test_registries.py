@@ -121,5 +121,12 @@ def test_every_number_says_what_it_decides():
     spec.loader.exec_module(extension)
     found = list(extension.numbers())
     assert len(found) > 200
+    makers = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
+    unknown = [
+        f"{number.module}: {number.name}, {number.by}, {number.on}" for number in found if number.by and number.by not in makers
+    ]
+    assert not unknown, f"Numbers tuned by what is no file of benchmarks/: {unknown}"
+    assert all(re.fullmatch(r"20\d\d-\d\d-\d\d", number.on) for number in found if number.by)
+    assert sum(bool(number.by) for number in found) > 100
     silent = [f"{number.module}: {number.name} = {number.value}" for number in found if not number.decides]
     assert not silent, f"Constants without a sentence below them: {', '.join(silent)}."

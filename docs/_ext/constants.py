@@ -16,6 +16,9 @@ class Number(NamedTuple):
     name: str
     value: str
     decides: str
+    by: str = ""
+    """The benchmark that a tuned number was set by."""
+    on: str = ""
 
 
 def numbers(package: Path = PACKAGE) -> Iterator[Number]:
@@ -23,11 +26,22 @@ def numbers(package: Path = PACKAGE) -> Iterator[Number]:
     for path in sorted(package.rglob("*.py")):
         body = ast.parse(path.read_text(encoding="utf8")).body
         for number, statement in enumerate(body):
-            if isinstance(statement, ast.Assign) and _is_number(statement.value) and (name := _constant(statement.targets[0])):
+            if not isinstance(statement, ast.Assign):
+                continue
+            value, given = _provenance(statement.value)
+            if _is_number(value) and (name := _constant(statement.targets[0])):
                 below = body[number + 1] if number + 1 < len(body) else None
                 text = below.value.value if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) else ""
                 module = path.relative_to(package).with_suffix("").as_posix()
-                yield Number(module, name, ast.unparse(statement.value), " ".join(str(text).split()))
+                yield Number(module, name, ast.unparse(value), " ".join(str(text).split()), **given)
+
+
+def _provenance(value: ast.expr) -> tuple[ast.expr, dict[str, str]]:
+    """The value inside `tuned(...)`, and what it says of itself; any other as it is."""
+    match value:
+        case ast.Call(func=ast.Name(id="tuned"), args=[inside], keywords=keywords):
+            return inside, {keyword.arg or "": str(ast.literal_eval(keyword.value)) for keyword in keywords}
+    return value, {}
 
 
 def _constant(target: ast.expr) -> str:

@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 from ..algebra.expression import Letter, Word
 from ..algebra.majorization import Bounds, Law
 from ..algebra.rewriting import Sum, without_common_number
+from ..kernels.tuned import tuned
 from .base import Array, Constraint, Sides
 
-_SWEEPS = 3
+_SWEEPS = tuned(3, by="graphs", on="2026-11-15")
 """Sinkhorn sweeps of a step."""
 _LEAST = 1e-30
 """Least divisor: guards against zero sums."""

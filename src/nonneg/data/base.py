@@ -16,10 +16,11 @@ from scipy import sparse
 
 from ..kernels.host import as_dense, as_operand, in_double
 from ..kernels.namespace import Array, Namespace
+from ..kernels.tuned import tuned
 from .profile import Costs
 from .steps import Descent, Request, Sweep
 
-_CHUNK = 2**20
+_CHUNK = tuned(2**20, by="iteration", on="2026-11-16")
 """Entries of X in one piece of a pass."""
 
 

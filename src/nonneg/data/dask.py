@@ -22,6 +22,7 @@ from scipy import sparse
 from ..exceptions import DataError
 from ..io.stored import check_matrix, check_numbers, real
 from ..kernels.namespace import Namespace
+from ..kernels.tuned import tuned
 from .base import Data
 from .blocks import Gathering, How, ReadingLog, Seen, StoredBlocks, Work
 from .checking import bad_entry, survey_block
@@ -30,7 +31,7 @@ from .files import as_block
 from .reading import with_nan
 from .weighted.weights import Scaled, rows_of, stacked
 
-_FAN = 8
+_FAN = tuned(8, by="cluster", on="2026-11-16")
 """Results that are added up by one task."""
 _ATTEMPTS = 4
 """How often a reading is made that workers were lost in."""

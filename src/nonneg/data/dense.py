@@ -13,20 +13,21 @@ import numpy as np
 from ..kernels.host import gram_multiplied, multiplied
 from ..kernels.host import logarithm as log_of
 from ..kernels.namespace import Array, Namespace, to_host
+from ..kernels.tuned import tuned
 from .base import Data, Facts, Total, terms_of
 from .profile import Costs
 from .steps import Descent, ElementwiseOperand, Request, Sweep, Unreached
 from .visiting import Pass, row_blocks, share_out
 
-_MANY = 8192
+_MANY = tuned(8192, by="iteration", on="2026-11-15")
 """So many rows are worth more than one thread."""
-_LANES, _ROUNDS = 4, 50
+_LANES, _ROUNDS = tuned((4, 50), by="iteration", on="2026-11-15")
 """Rows swept side by side, and rounds of them: Y and G are brought up to date after each round."""
-_WORTH_A_PIECE = 10**6
+_WORTH_A_PIECE = tuned(10**6, by="iteration", on="2026-11-16")
 """Divisions of a descent that are worth a thread."""
 
 
-_LARGE = 2**22
+_LARGE = tuned(2**22, by="iteration", on="2026-11-16")
 """Entries from which on a survey is worth a kernel."""
 _PLAIN: tuple[Total, ...] = (("power", 1), ("power", 2))
 """The sums that it knows."""

@@ -24,6 +24,7 @@ from ..exceptions import DeviceMemoryError, IncompatibleError, MissingLibraryErr
 from ..kernels.memory import readable
 from ..kernels.namespace import Array, Namespace, has_cuda, has_kernels, is_array, namespace_of, to_host
 from ..kernels.projective import Steps, steps_of
+from ..kernels.tuned import tuned
 from .base import Data
 from .dense import DenseData
 from .steps import Request, floor_of
@@ -228,7 +229,7 @@ def fits(n_bytes: int, namespace: Namespace) -> bool:
     return free is None or n_bytes <= _SHARE * free
 
 
-_SHARE = 0.75
+_SHARE = tuned(0.75, by="gpu", on="2026-11-19")
 """Share of the free memory of a card that X may take; larger X pass through it in blocks. The rest is for factors and X̂."""
 
 

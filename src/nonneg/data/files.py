@@ -17,13 +17,14 @@ from ..io.stored import StoredMatrix, real
 from ..kernels.csr import to_csr
 from ..kernels.memory import available_bytes
 from ..kernels.namespace import Namespace
+from ..kernels.tuned import tuned
 from .base import Data
 from .blocks import ReadingLog, Seen, StoredBlocks
 from .checking import bad_entry, survey_block, where_in
 from .dense import DenseData
 from .sparse import SparseData
 
-BLOCK_BYTES = 2**27
+BLOCK_BYTES = tuned(2**27, by="disk", on="2026-11-16")
 """Of a block, in memory. Two of them are there at a time, and what is computed of one."""
 T = TypeVar("T")
 

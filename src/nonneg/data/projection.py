@@ -8,10 +8,11 @@ from numpy.random import Generator
 
 from ..exceptions import DataError
 from ..kernels.namespace import Array, to_host
+from ..kernels.tuned import tuned
 from .base import Data
 from .sketch import SketchData
 
-_THERE = 1e-4
+_THERE = tuned(1e-4, by="gpu", on="2026-11-19")
 """Length, as a share of the longest column, from which a direction is added."""
 
 

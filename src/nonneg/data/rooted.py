@@ -11,11 +11,12 @@ from scipy import sparse
 
 from ..kernels.host import multiplied
 from ..kernels.namespace import Array
+from ..kernels.tuned import tuned
 from .base import Data
 from .dense import DenseData
 from .steps import Sweep
 
-_LESS = 4
+_LESS = tuned(4, by="estimators", on="2026-11-17")
 """How many times fewer entries than the matrix its root has to have."""
 
 

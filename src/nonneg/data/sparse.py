@@ -15,6 +15,7 @@ from scipy import sparse
 from ..kernels.host import as_dense, is_kept_in_double, is_small, kept, multiplied
 from ..kernels.host import logarithm as log_of
 from ..kernels.namespace import Array, Namespace
+from ..kernels.tuned import tuned
 from .base import Data, Facts, Total, terms_of
 from .dense import known_from
 from .device import not_to_be_moved
@@ -369,15 +370,15 @@ def sweep_sparse(X: sparse.csr_array, sweep: Sweep, *, is_gram: bool, is_identit
     quadratic_sparse(order, F, Y, B, G, X.indptr, X.indices, X.data, is_gram, is_identity, *options)
 
 
-_MANY, _HUGE = 2**24, 2**29
+_MANY, _HUGE = tuned((2**24, 2**29), by="text", on="2026-11-17")
 """Entries of X̂ from which a kernel is worth the seconds that its compilation takes, and from which single precision is enough."""
 _RANGE, _REACH = 1e6, 1e24
 """By how much the largest entry of a factor may differ from one for single precision, and the power that is taken of that of X̂."""
-_LARGE, _PIECE = 2**22, 2**17
+_LARGE, _PIECE = tuned((2**22, 2**17), by="text", on="2026-11-17")
 """Non-zeros above which a survey goes in pieces, and the size of a piece, which fits into the cache."""
-_BLOCK = 2**20
+_BLOCK = tuned(2**20, by="text", on="2026-11-15")
 """Non-zeros of a block of rows, at least the number of columns."""
-_WORTH_A_RANGE = 2 * 10**7
+_WORTH_A_RANGE = tuned(2 * 10**7, by="text", on="2026-11-17")
 """Multiplications that are worth a thread."""
 
 
@@ -491,7 +492,7 @@ def _pass(
     return None if M is None else out, product, total
 
 
-_WORTH_A_PIECE = 20_000
+_WORTH_A_PIECE = tuned(20_000, by="text", on="2026-11-16")
 """Non-zeros below which a second range of rows costs more than it saves."""
 
 

@@ -15,13 +15,14 @@ import numpy as np
 
 from ..kernels.host import is_added_in_double
 from ..kernels.namespace import Array, Namespace, has_cuda, to_host
+from ..kernels.tuned import tuned
 from .base import Data
 from .blocks import Blocks, Gathering, How, ReadingLog, Seen, StoredBlocks, Work, elementwise, products
 from .dense import DenseData
 from .device import dense, moved
 from .files import ahead
 
-_BLOCK_BYTES = 2**28
+_BLOCK_BYTES = tuned(2**28, by="gpu", on="2026-11-19")
 """Of a block of an array in main memory: a copy of some milliseconds. Two of them are on the card at a time, and results of one."""
 
 

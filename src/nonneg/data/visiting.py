@@ -12,14 +12,15 @@ import numpy as np
 
 from ..kernels.host import as_dense, as_type, clip, in_double, is_kept_in_double, is_small, multiplied_in_double
 from ..kernels.namespace import Array, Namespace
+from ..kernels.tuned import tuned
 from .base import Data
 from .steps import ElementwiseOperand, Request, floor_of
 
 _BLOCK_ENTRIES = {"cpu": 2**17, "accelerator": 2**24}
 """Entries of X̂ alive at a time: few enough for a cache, or enough for an accelerator."""
-_LEAST_ENTRIES = 2**17
+_LEAST_ENTRIES = tuned(2**17, by="iteration", on="2026-11-15")
 """Entries of X̂ below which a second thread costs more than it saves."""
-_TINY = 2**17
+_TINY = tuned(2**17, by="iteration", on="2026-11-17")
 """Multiplications of a product that no BLAS gives to more than one thread."""
 
 

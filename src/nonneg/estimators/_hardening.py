@@ -15,6 +15,7 @@ from ..data import Data
 from ..data.weighted import imputed, with_equal_columns
 from ..exceptions import IncompatibleError, is_number, users_line
 from ..factorization import factorize
+from ..kernels.tuned import tuned
 from ..model import Model
 from ..solve.initialization.lines import k_lines
 from ..solve.problem import bind, point_at
@@ -61,9 +62,9 @@ def _scaled(X: Any, model: Model, factors: dict[str, np.ndarray]) -> dict[str, n
 
 
 _PROJECTIVE = Model("X W W.T", "euclidean")
-_PENALTIES = (0.01, 0.03, 0.1, 0.3)
+_PENALTIES = tuned((0.01, 0.03, 0.1, 0.3), by="exact", on="2026-11-16")
 """Penalties on overlap before the last one."""
-_SWEEPS = 200
+_SWEEPS = tuned(200, by="exact", on="2026-11-15")
 """At each penalty but the last."""
 
 

@@ -17,6 +17,7 @@ from ..data import Data, read_data
 from ..data.weighted import count_rows
 from ..exceptions import ShapeError
 from ..kernels.namespace import to_host
+from ..kernels.tuned import tuned
 from ..solve.problem import Units, choose_units, point_at
 from ..solve.solution import Solution
 from ._base import Factorizer, in_scale
@@ -24,7 +25,7 @@ from ._libraries import fit_with_library
 from ._online import Stream, averaged_step, in_larger_units
 from .encoding import encode
 
-_ROWS = 512
+_ROWS = tuned(512, by="dense", on="2026-11-19")
 """Samples of a fit, at most, by whose codes its end is summarised when a stream goes on from there."""
 
 

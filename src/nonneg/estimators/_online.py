@@ -24,6 +24,7 @@ from ..data.weighted import LowRank, count_rows, has_gaps
 from ..exceptions import IncompatibleError, ShapeError, is_number
 from ..kernels.host import above_floor
 from ..kernels.namespace import to_host
+from ..kernels.tuned import tuned
 from ..model import Model
 from ..solve.initialization.items import Items, leading_singular
 from ..solve.problem import Units, absorbed, bind, choose_units, point_at
@@ -35,9 +36,9 @@ from ..solve.surrogate import begun_sketch
 from ._base import Factorizer
 from ._libraries import fit_with_library
 
-_ITERATIONS = 100
+_ITERATIONS = tuned(100, by="estimators", on="2026-11-15")
 """Of the rule on the sketch, at most, for each batch."""
-_ROWS_PER_COMPONENT = 4
+_ROWS_PER_COMPONENT = tuned(4, by="estimators", on="2026-11-15")
 """Of the sketch."""
 
 
@@ -167,7 +168,7 @@ class OnlineMixin(Factorizer):
         return best, replace(stream, W=best.factors["W"])
 
 
-_CLEARLY = 1e-3
+_CLEARLY = tuned(1e-3, by="estimators", on="2026-11-16")
 """Relative decrease of the objective that a new start must bring to replace components."""
 
 
@@ -219,7 +220,7 @@ def merged(sketch: Any, X: Data, most: int) -> np.ndarray:
     return sketch
 
 
-_MANY = 64
+_MANY = tuned(64, by="estimators", on="2026-11-16")
 """How many times as many rows as a sketch has are added to it one block after the other: more take longer than singular vectors."""
 
 
@@ -257,5 +258,5 @@ def averaged_step(
     return replace(stream, W=stepped, numerator=numerator, denominator=denominator), point.objective()[0]
 
 
-_LARGEST = 10.0
+_LARGEST = tuned(10.0, by="estimators", on="2026-11-15")
 """Bounds of an entry's factor in one batch."""

@@ -24,11 +24,12 @@ from ..divergences import Objective
 from ..exceptions import DataError
 from ..factorization import factorize
 from ..kernels.threads import over_rows
+from ..kernels.tuned import tuned
 from ..model import Model
 from ..solve.progress import inner_runs
 from ..solve.solvers import Multiplicative
 
-_SWEEP = 10
+_SWEEP = tuned(10, by="wide", on="2026-11-15")
 """Iterations in the first round; each round that follows has twice as many, and lets go of the samples that have converged."""
 
 

@@ -17,6 +17,7 @@ from ..data import read_weighted
 from ..data.reading import with_nan
 from ..divergences import get_divergence
 from ..exceptions import EmptySamplesWarning, IncompatibleError, is_number
+from ..kernels.tuned import tuned
 from ._base import Factorizer, divergence_of
 from ._naming import with_sample_names
 from .annotations import Divergence, RandomState, Rank
@@ -27,15 +28,15 @@ from .nmf import NMF
 from .shareable import KnownParameters, renamed
 from .validation import read_samples
 
-_PENALTIES = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+_PENALTIES = tuned((0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0), by="missing", on="2026-11-16")
 """Penalties tried by `alpha="auto"`."""
-_MIDDLE = 0.1
+_MIDDLE = tuned(0.1, by="missing", on="2026-11-17")
 """The penalty with which ranks are compared."""
-_FEW = 20
+_FEW = tuned(20, by="missing", on="2026-11-16")
 """Entries held out below which they tell nothing."""
-_BRIEF = 200
+_BRIEF = tuned(200, by="missing", on="2026-11-16")
 """Iterations of a trial fit, at most."""
-_IN_VAIN = 2
+_IN_VAIN = tuned(2, by="missing", on="2026-11-17")
 """So many ranks after another that are no better than the best one end the search."""
 
 

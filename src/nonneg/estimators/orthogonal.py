@@ -14,6 +14,7 @@ from ..divergences import get_divergence
 from ..exceptions import IncompatibleError, ShapeError
 from ..factorization import factorize
 from ..kernels.namespace import to_host
+from ..kernels.tuned import tuned
 from ..metrics import orthogonality_error
 from ..model import Model
 from ..solve.context import Context
@@ -41,7 +42,7 @@ def printed_or_adaptive(divergence: Any) -> str:
     return "multiplicative" if get_divergence(divergence).is_quadratic else "adaptive"
 
 
-_LESS, _ANYWAY = 1.5, 0.05
+_LESS, _ANYWAY = tuned((1.5, 0.05), by="degrees", on="2026-11-16")
 """How much less orthogonal components may become for a lower objective: so many times the error they had, and so much besides."""
 _CUT_OFF = (Status.STOPPED_BY_USER, Status.STOPPED_BY_CALLBACK)
 

@@ -20,6 +20,7 @@ from ..data.rooted import with_root
 from ..exceptions import DataError, IncompatibleError, ShapeError
 from ..factorization import factorize
 from ..kernels.memory import check_memory
+from ..kernels.tuned import tuned
 from ..model import Model
 from ..solve.context import Context
 from ..solve.progress import inner_runs
@@ -39,7 +40,7 @@ from .neighbours import NEIGHBOURS, neighbour_walks
 from .shareable import renamed
 from .validation import check_non_negative, read_samples
 
-_LEAST_SHARE = 1e-3
+_LEAST_SHARE = tuned(1e-3, by="tuned", on="2026-11-16")
 """Least initial entries, as a share of the mean: multiplicative steps would not leave zero."""
 
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..data import as_dense
 from ..exceptions import ShapeError
 from ..kernels.eigenvectors import leading
+from ..kernels.tuned import tuned
 from ..solve.initialization import make_generator
 from ._naming import with_sample_names
 from .annotations import RandomState, Rank
@@ -152,11 +153,11 @@ class TruncatedNonnegativeSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         return tags
 
 
-_SPARE = 10
+_SPARE = tuned(10, by="wide", on="2026-11-15")
 """More random vectors than the rank that is looked for."""
 _BLOCK = 2**20
 """Entries of the approximation that are formed at a time."""
-_ALL = 2**26
+_ALL = tuned(2**26, by="wide", on="2026-11-16")
 """Entries of the approximation up to which its rank is computed from all of its rows."""
 _PRECISION = 1e-10
 """Of the squared singular values of large sparse data, relative to the largest; noise has many that are nearly equal."""

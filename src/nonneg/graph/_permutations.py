@@ -8,22 +8,23 @@ from functools import cached_property
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from ..kernels.tuned import tuned
 from ..solve.progress import is_interrupted
 
 _VISITS = 100
 """Rounds over all pairs, at most."""
 _ROUNDING = 1e-9
 """Gains below this share of ‖A‖ ‖B‖ are rounding errors."""
-_SEARCH, _EFFORT = 20_000, 2e7
+_SEARCH, _EFFORT = tuned((20_000, 2e7), by="assignment", on="2026-11-15")
 """Iterations of a search, at most, and how many pairs of vertices it may look at."""
 
-_REGROWTHS, _RETURNS = 40, 10
+_REGROWTHS, _RETURNS = tuned((40, 10), by="assignment", on="2026-11-19")
 """Regrowths of a matching, at most, and how many may come back to the best error in a row."""
-_KEPT = (0.15, 0.3, 0.5, 0.7)
+_KEPT = tuned((0.15, 0.3, 0.5, 0.7), by="assignment", on="2026-11-19")
 """Shares of the vertices that a regrowth keeps, one of them drawn for each."""
-_JITTER = 0.3
+_JITTER = tuned(0.3, by="assignment", on="2026-11-19")
 """Standard deviation of the noise by which the vertices that are kept differ from the best fitting ones."""
-_STEPS, _STILL = 30, 0.02
+_STEPS, _STILL = tuned((30, 0.02), by="assignment", on="2026-11-19")
 """Steps of Frank and Wolfe, at most, and the length of one that ends them, as a share of the largest possible."""
 
 

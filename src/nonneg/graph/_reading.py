@@ -14,6 +14,7 @@ from ..data.reading import refuse_masked
 from ..exceptions import DataError, IncompatibleError
 from ..kernels.csr import to_csr
 from ..kernels.namespace import is_array, to_host
+from ..kernels.tuned import tuned
 from ._edges import is_edge_list, is_igraph, of_edges, of_igraph
 
 Symmetrize = Literal["mean", "max"]
@@ -175,7 +176,7 @@ def _as_array(graph: Any) -> np.ndarray:
     return to_host(graph) if is_array(graph) else np.asarray(graph)
 
 
-_MANY, _FEW = 400, 10
+_MANY, _FEW = tuned((400, 10), by="graphs", on="2026-11-17")
 """Vertices, and how many times fewer edges than entries, from which a graph is kept by its edges."""
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..kernels.tuned import tuned
+
 _BLOCK = 1_000_000
 """Entries that are looked at together."""
-_EFFORT = 3e7
+_EFFORT = tuned(3e7, by="graphs", on="2026-11-16")
 """Entries that may be looked at, for each round, to tell vertices apart that refinement alone does not."""
 _ODD = tuple(np.uint64(number) for number in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 

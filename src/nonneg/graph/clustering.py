@@ -24,6 +24,7 @@ from ..estimators.neighbours import NEIGHBOURS, neighbour_graph
 from ..estimators.shareable import Shareable, renamed
 from ..estimators.validation import validated
 from ..exceptions import DataError, IncompatibleError, ShapeError, Stopped, find, is_count, is_number, users_line
+from ..kernels.tuned import tuned
 from ..plot.graphs import partition as draw_partition
 from ..solve.context import Context
 from ..solve.progress import inner_runs
@@ -55,7 +56,7 @@ from .similarities import (
     modularity,
 )
 
-_AS_MODULAR = 0.05
+_AS_MODULAR = tuned(0.05, by="communities", on="2026-11-19")
 """How much less modularity than the largest counts as much the same."""
 
 

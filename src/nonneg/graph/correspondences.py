@@ -6,12 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..kernels.tuned import tuned
+
 Correspondence = Callable[[np.ndarray, np.ndarray, np.random.Generator], np.ndarray]
-_WIDTH = 0.2
+_WIDTH = tuned(0.2, by="assignment", on="2026-11-15")
 """Width of the Cauchy kernel between eigenvalues (GRAMPA)."""
-_WALKS = 6
+_WALKS = tuned(6, by="assignment", on="2026-11-15")
 """Length of the longest walks that describe a vertex."""
-_SHARPNESS = 0.1
+_SHARPNESS = tuned(0.1, by="assignment", on="2026-11-15")
 """Scale of distances between descriptions, as a share of their median."""
 
 

@@ -15,6 +15,7 @@ from ..constraints import Constraint, get_constraint
 from ..constraints.stochastic import balanced
 from ..divergences import Objective
 from ..exceptions import DataError, IncompatibleError, ShapeError, Stopped, find
+from ..kernels.tuned import tuned
 from ..model import Model
 from ..solve.context import Context
 from ..solve.initialization import make_generator
@@ -27,7 +28,7 @@ from ._reading import Graph, read_graph
 from ._symmetries import have_doubles
 from .correspondences import CORRESPONDENCES, Correspondence
 
-_BALANCING = 20
+_BALANCING = tuned(20, by="assignment", on="2026-11-15")
 """Sinkhorn sweeps of a first guess."""
 _UNLIKELY = 1e-9
 """Share of the largest entry that rules no match out."""

@@ -22,8 +22,9 @@ from ..data.signed import Operator
 from ..exceptions import DataError, IncompatibleError, is_number, is_one_of
 from ..kernels.csr import checked, to_csr
 from ..kernels.eigenvectors import leading
+from ..kernels.tuned import tuned
 
-LARGEST = 5000
+LARGEST = tuned(5000, by="graphs", on="2026-11-15")
 """Vertices up to which S may be an N × N array."""
 
 

@@ -7,15 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..kernels.tuned import tuned
 from ..solve.progress import current_listener, is_interrupted
 from ._chain import stationary, transitions
 from ._sequences import Encoded
 
-_SPREAD = 1e-3
+_SPREAD = tuned(1e-3, by="chains", on="2026-11-19")
 """Share of each start that goes to all states and symbols alike: no step leads away from zero."""
-_KEPT = 0.1
+_KEPT = tuned(0.1, by="chains", on="2026-11-19")
 """Least share of a probability that extrapolation leaves."""
-_ENOUGH = 1e-3
+_ENOUGH = tuned(1e-3, by="chains", on="2026-11-19")
 """Gain at which cycles end, as a share of the gain by chance alone: half the number of parameters, by Wilks."""
 
 

@@ -16,8 +16,9 @@ from ..data import Data
 from ..data.reading import refuse_masked
 from ..exceptions import DataError, ShapeError
 from ..io.opening import OPENED
+from ..kernels.tuned import tuned
 
-_DENSE = 2048
+_DENSE = tuned(2048, by="chains", on="2026-11-15")
 """Up to so many symbols, counts of pairs are a dense array."""
 _WHAT = "Give a list of sequences, one sequence as an array or a list of ints, or a string."
 

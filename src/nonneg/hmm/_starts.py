@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..kernels.tuned import tuned
+
 Start = Callable[[Any, int, np.random.Generator], dict[str, np.ndarray]]
 """(X, n_states, generator) → W and Y."""
-_SKETCH = 8
+_SKETCH = tuned(8, by="chains", on="2026-11-15")
 """Columns of a sketch for each state, and as many more."""
 
 

@@ -19,6 +19,7 @@ from ..estimators.annotations import Divergence, RandomState, SolverName
 from ..estimators.docstrings import documented
 from ..exceptions import IncompatibleError, ShapeError, users_line
 from ..factorization import factorize
+from ..kernels.tuned import tuned
 from ..model import Model
 from ..solve.context import Context
 from ..solve.initialization import make_generator
@@ -35,9 +36,9 @@ from ._refinement import refined
 from ._sequences import Encoded
 from ._starts import STARTS, separate
 
-_ATTEMPTS = 2
+_ATTEMPTS = tuned(2, by="chains", on="2026-11-15")
 """At a chain with separate emissions."""
-_ENOUGH = 5
+_ENOUGH = tuned(5, by="chains", on="2026-11-15")
 """Pairs for each two symbols; with fewer, their information is not known."""
 
 

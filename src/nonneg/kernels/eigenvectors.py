@@ -12,15 +12,17 @@ from typing import Any
 
 import numpy as np
 
-SMALL = 1500
+from .tuned import tuned
+
+SMALL = tuned(1500, by="graphs", on="2026-11-15")
 """Vertices up to which a dense method takes less time than products with S."""
 _ROUNDED = 1e-6
 """Tolerance of WᵀW = I for LAPACK's result: rounding is 1e-13, a lost eigenvector about 1."""
 
-_MISSED = 1e-2
+_MISSED = tuned(1e-2, by="graphs", on="2026-11-17")
 """Share of the largest eigenvalue by which another one may exceed the least that was found."""
 
-_BESIDES = 8
+_BESIDES = tuned(8, by="graphs", on="2026-11-15")
 """Extra columns of a block, so that the first ones converge sooner."""
 
 

@@ -20,12 +20,13 @@ from ..data.weighted import LowRank
 from ..data.weighted.weights import largest
 from ..kernels.host import as_type
 from ..kernels.namespace import to_host
+from ..kernels.tuned import tuned
 from .point import Point
 from .problem import Problem
 from .run import Solver
 from .signature import Signature
 
-_SHARES = (1.0, 0.25)
+_SHARES = tuned((1.0, 0.25), by="missing", on="2026-11-16")
 """Shares of the step from the last fill to the new one that are tried."""
 
 

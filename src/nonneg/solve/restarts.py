@@ -16,6 +16,7 @@ from ..data import Data
 from ..data.base import request
 from ..data.blocks import Interrupted
 from ..kernels.threads import blas_limited, limited
+from ..kernels.tuned import tuned
 from ..model import Model
 from .checkpoints import identity_of
 from .context import Context, StartContext
@@ -111,7 +112,7 @@ def batches(problem: Problem, strategies: Sequence[Strategy]) -> bool:
     )
 
 
-_BATCH = 2**26
+_BATCH = tuned(2**26, by="gpu", on="2026-11-19")
 """Entries of the factors of a batch, at most."""
 
 

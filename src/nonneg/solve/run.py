@@ -26,6 +26,7 @@ from ..data.blocks import Interrupted
 from ..exceptions import DataError
 from ..kernels.host import locked
 from ..kernels.namespace import Array
+from ..kernels.tuned import tuned
 from .point import Point
 from .problem import Problem
 from .signature import Signature
@@ -223,7 +224,7 @@ def solve_all(
     return runs
 
 
-_SHRINKS = 16
+_SHRINKS = tuned(16, by="gpu", on="2026-11-19")
 """Runs from which a batch goes on without those that are over, if that is half of them: a device prepares for another size for as
 long as some ten steps of a few runs take."""
 

@@ -19,14 +19,15 @@ from ..algebra.expression import Letter, Word, gram_of
 from ..data import Data
 from ..data.profile import Profile
 from ..exceptions import ShapeError
+from ..kernels.tuned import tuned
 from ..model import Model
 from ..planning import Costs, canonical
 from ..planning.planner import COLUMNS, ROWS, Planner, planner_of
 from ..planning.plans import low_rank
 
-HORIZON = 100
+HORIZON = tuned(100, by="iteration", on="2026-11-15")
 """Iterations in which forming a constant product, such as X Xᵀ, must pay for itself."""
-FORMED = 8
+FORMED = tuned(8, by="iteration", on="2026-11-16")
 """Rows of a Gram matrix per component up to which it is formed for data out of core: no larger than a sketch."""
 
 

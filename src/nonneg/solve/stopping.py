@@ -12,6 +12,7 @@ from operator import itemgetter
 import numpy as np
 
 from ..exceptions import IncompatibleError, is_number
+from ..kernels.tuned import tuned
 from .solution import Status
 
 
@@ -76,29 +77,29 @@ class Stopping:
                 raise IncompatibleError(f"{name} must be an int of at least {least}; got {value!r}.")
 
 
-_EXACT = 1e-5
+_EXACT = tuned(1e-5, by="recorded_defaults", on="2026-11-15")
 """Share of the size of the data that is negligible, a relative error of 0.3 %: an exact fit falls forever."""
 _SOLVED = 1e-9
 """Share of the size of the data that is zero: then the point need not be stationary. Components that an exact fit does not need
 drift to any scale, and large ones make all other entries seem too small."""
-_GAIN, _MOST = 600.0, 6e-3
+_GAIN, _MOST = tuned((600.0, 6e-3), by="recorded_defaults", on="2026-11-16")
 """Remaining decrease of a converged run: in units of `tol`, and as a share of the objective, at most."""
-_SPANS = (0.5, 3.0), (0.5**0.5, 1.0)
+_SPANS = tuned(((0.5, 3.0), (0.5**0.5, 1.0)), by="recorded_defaults", on="2026-11-16")
 """Shares of the iterations from which the remaining decrease is extrapolated, and the tolerance of each."""
-_CRAWLS, _LONG, _FASTER = ((0.5, 0.75), (0.5**0.5, 0.5)), 70, 1.25
+_CRAWLS, _LONG, _FASTER = tuned((((0.5, 0.75), (0.5**0.5, 0.5)), 70, 1.25), by="recorded_defaults", on="2026-11-17")
 """Slow runs: (share of iterations, tolerated gain since then, in units of the remaining decrease), iterations before a run counts
 as slow, and the largest ratio of a gain to the one before."""
-_HALF_STEADY = 100.0
+_HALF_STEADY = tuned(100.0, by="recorded_defaults", on="2026-11-16")
 """Tolerance in units of `steady` over the latter half of the iterations."""
-_FEW = 4
+_FEW = tuned(4, by="recorded_defaults", on="2026-11-15")
 """Points of a curve that are too few to extrapolate."""
-_CLOSE = 1e-2
+_CLOSE = tuned(1e-2, by="recorded_defaults", on="2026-11-15")
 """A violation below this falls fast enough."""
-_HOLDS = 3e-3
+_HOLDS = tuned(3e-3, by="recorded_defaults", on="2026-11-17")
 """A violation below which the constraint holds. That of an exact fit falls for thousands of iterations."""
 
 
-STATIONARY = 0.02
+STATIONARY = tuned(0.02, by="recorded_defaults", on="2026-11-16")
 """KKT residual below which a point is nearly stationary; see `Point.kkt_residual`."""
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..data import Need
 from ..exceptions import IncompatibleError
+from ..kernels.tuned import tuned
 from ..planning.steps import Multiply, SignedPart
 from .initialization.sides import outer_sides
 from .run import Solver
@@ -38,7 +39,7 @@ PROJECTIVE: tuple[Start, ...] = (Projective(), Named("kmeans"))
 FREE_SIDES: tuple[Start, ...] = (Named("angular"), Named("kmeans"), Named("nndsvda"))
 """Starts of free factors of rows and of columns with a matrix between them."""
 RANDOM, NNDSVDA = Named("random"), Named("nndsvda")
-_SHARED = 2
+_SHARED = tuned(2, by="curves", on="2026-11-19")
 """Rounds of a surrogate that several starts share before the best goes on."""
 
 

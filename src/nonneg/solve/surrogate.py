@@ -31,6 +31,7 @@ from ..data.sketch import Nystrom, in_single_precision, of_gram
 from ..divergences import Beta
 from ..kernels.namespace import Array, Namespace, to_host
 from ..kernels.threads import suited_to
+from ..kernels.tuned import tuned
 from ..model import Model
 from ..planning import canonical
 from .point import Point
@@ -40,19 +41,19 @@ from .signature import Signature
 from .solution import History, Status
 from .stopping import Stopping
 
-PER_COMPONENT = 4
+PER_COMPONENT = tuned(4, by="tall", on="2026-11-15")
 """Directions of a surrogate for each component."""
-FEWER, MANY = 2, 2**27
+FEWER, MANY = tuned((2, 2**27), by="tall", on="2026-11-19")
 """Directions for each component if all directions have more entries than `MANY`."""
-_STATIONARY = 5e-4
+_STATIONARY = tuned(5e-4, by="tall", on="2026-11-16")
 """K.K.T. residual of X below which a solution on a surrogate is one of X."""
-_SETTLED = 1e-3
+_SETTLED = tuned(1e-3, by="tall", on="2026-11-16")
 """Relative decrease of X's objective from one round to the next below which a low-rank surrogate has settled."""
-_LEAST = 2**16
+_LEAST = tuned(2**16, by="tall", on="2026-11-16")
 """Non-zeros of X from which a sketch saves time."""
-_LITTLE = 2**23
+_LITTLE = tuned(2**23, by="tall", on="2026-11-16")
 """Entries of a low-rank surrogate up to which several starts are worth their time."""
-_IN_CACHE = 128
+_IN_CACHE = tuned(128, by="tall", on="2026-11-16")
 """Rows of a Gram matrix that fit into the cache of a core in double precision."""
 
 Side = Literal["rows", "columns"]

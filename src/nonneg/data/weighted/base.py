@@ -13,6 +13,7 @@ from scipy import sparse
 
 from ...kernels.host import as_type
 from ...kernels.namespace import Array, to_host
+from ...kernels.tuned import tuned
 from ..base import Data, terms_of
 from ..profile import Need
 from ..steps import Request
@@ -232,7 +233,7 @@ def settled_by_sums(grams: np.ndarray, C: np.ndarray, left: Array, right: Array,
     return np.linalg.solve(A, c[:, :, None])[:, :, 0]
 
 
-_LITTLE, _RIDGE = 1e-3, 1e-9
+_LITTLE, _RIDGE = tuned((1e-3, 1e-9), by="missing", on="2026-11-16")
 """Minimum observed share of a component's squares for a code; ridge towards the prior otherwise."""
 _NO_REST = np.empty((0, 0)), np.empty((0, 0))
 

@@ -17,6 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from ...exceptions import DataError, IncompatibleError, ShapeError, is_count, is_number, users_line
+from ...kernels.tuned import tuned
 from ...solve.initialization import make_generator
 from ...solve.progress import current_listener
 from .._naming import with_sample_names
@@ -27,13 +28,13 @@ from .groups import Groups, Task, scaled
 from .rayleigh import RULES, Entries, Result, check_iterations, oja, rayleigh, read_start
 from .ridges import choose
 
-FORMED = 2000
+FORMED = tuned(2000, by="tuned", on="2026-11-15")
 """With no more features than this S_W is formed; with more, only products with X are taken."""
-TRIED = 2000
+TRIED = tuned(2000, by="tuned", on="2026-11-15")
 """With no more features than this every choice of signs is tried to the end; with more, the one that promises most."""
 _NOTHING = 1e-12
 """Means that differ by less, in units of the largest entry, are the same."""
-RIDGE = 1e-3
+RIDGE = tuned(1e-3, by="tuned", on="2026-11-15")
 """The least that is added to a singular S_W, as a share of the diagonal."""
 
 

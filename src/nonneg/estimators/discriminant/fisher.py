@@ -22,9 +22,10 @@ from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
+from ...kernels.tuned import tuned
 from .rayleigh import Result
 
-DIRECT, DIRECT_SPARSE = 4000, 1000
+DIRECT, DIRECT_SPARSE = tuned((4000, 1000), by="tuned", on="2026-11-15")
 """Up to this size systems are solved by factorization, above it by conjugate gradients, which sparse X makes cheap."""
 RESIDUAL = 1e-9
 """Of conjugate gradients, as a share of the right side."""

@@ -17,6 +17,7 @@ from scipy.sparse.linalg import eigsh
 
 from ...exceptions import DataError, IncompatibleError, ShapeError, is_count, is_number, users_line
 from ...kernels.csr import to_csr
+from ...kernels.tuned import tuned
 from ...solve.initialization import make_generator
 from ...solve.solution import Status
 
@@ -134,7 +135,7 @@ def ascend(A: Entries, B: Entries, start: np.ndarray, max_iter: int, tol: float)
 
 _SUPPORT = 1e-6
 """Share of the largest weight above which a weight counts as positive; smaller ones are on their way to zero."""
-_DENSE = 500
+_DENSE = tuned(500, by="tuned", on="2026-11-19")
 """Rows up to which all eigenvectors are computed, rather than the leading one by Lanczos iterations."""
 
 

@@ -8,21 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...kernels.tuned import tuned
 from .fisher import exact, ratio_of
 from .groups import Groups, Task
 
 if TYPE_CHECKING:
     from .base import Discriminant
 
-RIDGES = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+RIDGES = tuned((0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0), by="tuned", on="2026-11-15")
 """Shares of the diagonal that are tried; zero stands for as little as there can be."""
-LARGE = (0.3, 1.0, 3.0, 10.0, 30.0)
+LARGE = tuned((0.3, 1.0, 3.0, 10.0, 30.0), by="tuned", on="2026-11-16")
 """Ridges to try if S_W is not formed: a small one takes long, and is not the best for so many features."""
-FOLDS = 5
+FOLDS = tuned(5, by="tuned", on="2026-11-15")
 """Folds of the cross-validation of ridges."""
-SAMPLES, SAMPLES_LARGE = 2000, 1000
+SAMPLES, SAMPLES_LARGE = tuned((2000, 1000), by="tuned", on="2026-11-16")
 """Samples used to choose, at most; the second if S_W is not formed."""
-_AS_GOOD = 0.99
+_AS_GOOD = tuned(0.99, by="tuned", on="2026-11-15")
 """The least ridge is taken that has this share of the largest ratio."""
 
 

@@ -14,6 +14,7 @@ from ...constraints import unit_length
 from ...data.signed import Operator
 from ...exceptions import IncompatibleError
 from ...kernels.eigenvectors import leading
+from ...kernels.tuned import tuned
 from ...solve.progress import is_interrupted
 from .._partitions import Mover
 from ..similarities import Similarity, degrees, scaled
@@ -21,25 +22,25 @@ from .base import Effort, Method, Partitioned
 from .pod import discretised, eigenrows
 from .refined import Refined
 
-_BUDGET = 1e8
+_BUDGET = tuned(1e8, by="communities", on="2026-11-19")
 """Entries and parts of vertices that shakes may go over, about."""
-_SHAKES = 100
+_SHAKES = tuned(100, by="communities", on="2026-11-15")
 """From each start, at most."""
-_IN_VAIN = 30
+_IN_VAIN = tuned(30, by="communities", on="2026-11-19")
 """Shakes without a gain after which there are no more."""
 _VISITS = 100
 """To all vertices, at most, from one partition."""
-_ROUNDS = 5
+_ROUNDS = tuned(5, by="communities", on="2026-11-19")
 """How often the spread of degrees is estimated again, from better parts, at most."""
-_TRIANGLES = 1.3
+_TRIANGLES = tuned(1.3, by="communities", on="2026-11-19")
 """How many times the triangles that parts explain a graph may have: .7 to 1.15 times in block models, LFR graphs and PolBlogs, 1.45
 times in PolBooks, 3.4 to 8.7 times in graphs of nearest neighbours."""
-_PAIRS = 1.15
+_PAIRS = tuned(1.15, by="communities", on="2026-11-19")
 """How many times the log-likelihood of parts that of pairs must be: it is 1.02 to 1.04 times in graphs with edges inside parts, 1.3
 to 4.4 times in graphs with edges between them."""
-_BULK = 2.0
+_BULK = tuned(2.0, by="communities", on="2026-11-19")
 """Eigenvalues of a random graph with mean degree d are within 2 / √d of zero, but for the largest."""
-_STARTS = 5
+_STARTS = tuned(5, by="communities", on="2026-11-19")
 """Of rates of pairs, at most: their likelihood has more maxima."""
 
 

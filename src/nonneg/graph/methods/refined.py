@@ -10,6 +10,7 @@ from scipy import sparse
 
 from ...data.signed import stored
 from ...exceptions import IncompatibleError
+from ...kernels.tuned import tuned
 from ...solve.progress import is_interrupted
 from .._partitions import Moved, Mover, indicators, trace_of
 from ..similarities import Similarity
@@ -20,25 +21,25 @@ from .pod import discretised, eigenrows
 
 _ITERATIONS = 100
 """Iterations of kernel K-means from each start, at most."""
-_FALL = 0.1
+_FALL = tuned(0.1, by="communities", on="2026-11-16")
 """By what share the trace may fall below its best before kernel K-means is left: it is one guess of several here."""
-_BUDGET = 2e9
+_BUDGET = tuned(2e9, by="communities", on="2026-11-15")
 """Multiplications with S that all starts together may take, about; one start is always made."""
-_AGREE = 4
+_AGREE = tuned(4, by="communities", on="2026-11-16")
 """Partitions that must be equally good, and the best, for no further round of starts; the eigenvectors' own may be one of them."""
 _ROUNDING = 1e-9
 """The share by which traces of one partition may differ."""
-_SHAKES = 200
+_SHAKES = tuned(200, by="communities", on="2026-11-17")
 """For each round of starts, at most."""
-_IN_VAIN = 200
+_IN_VAIN = tuned(200, by="communities", on="2026-11-17")
 """Shakes without a gain, and five more for each part, after which there are no more, of graphs that are not small."""
-_RETURNS = 12
+_RETURNS = tuned(12, by="communities", on="2026-11-17")
 """Shakes that have come back to the best partition, after which there are no more from one start."""
-_SMALL = 500
+_SMALL = tuned(500, by="communities", on="2026-11-16")
 """Vertices below which all shakes are made: they cost little, and a gain may come late (ONL's Korea: .785, then .795)."""
-_DENSE = 400
+_DENSE = tuned(400, by="communities", on="2026-11-17")
 """Vertices above which a few products with S take less time than an array of all of it, where S is sparse."""
-_SPARSE = 10
+_SPARSE = tuned(10, by="communities", on="2026-11-17")
 """How many times fewer non-zeros than entries S then has."""
 _UNDECIDED = 0.1
 """The share of its largest membership that another must have for a vertex to be undecided between them."""

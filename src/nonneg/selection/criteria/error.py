@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ...data import as_dense
+from ...kernels.tuned import tuned
 from ..rules import Choice
 from ..subjects import Matrix, Rank, Subject
 from .base import Criterion, Found, column
@@ -91,7 +92,7 @@ class Error(Criterion):
         )
 
 
-_MARGIN, _DEVIATIONS = 0.1, 2.0
+_MARGIN, _DEVIATIONS = tuned((0.1, 2.0), by="ranks", on="2026-11-17")
 """Margin of a component above chance, as a share of it and in standard deviations between permutations."""
 
 

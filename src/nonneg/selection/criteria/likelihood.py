@@ -7,12 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...kernels.tuned import tuned
 from ..subjects import Chain, Rank, Subject
 from .base import Folded, Found
 
-SMOOTHED = 1e-3
+SMOOTHED = tuned(1e-3, by="ranks", on="2026-11-16")
 """The share of a probability that is spread over all pairs, so that none is impossible."""
-CLOSE = 1e-3
+CLOSE = tuned(1e-3, by="ranks", on="2026-11-17")
 """The least `tol` of a fit, in ten iterations; ranks have to differ by twenty times as much to count. See `Likelihood`."""
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...constraints import unit_length
 from ...exceptions import IncompatibleError
+from ...kernels.tuned import tuned
 from .items import Items
 from .lines import k_lines
 from .sides import SMOOTHING
@@ -111,11 +112,11 @@ def _check_enough(items: Items, count: int, start: str, whose: str) -> None:
         )
 
 
-_ENOUGH = 2000
+_ENOUGH = tuned(2000, by="applications", on="2026-11-15")
 """Points in which clusters are searched; or 50 for each cluster."""
-_SEEDINGS = 5
+_SEEDINGS = tuned(5, by="applications", on="2026-11-15")
 """Seedings of K-lines; the best is kept."""
-_ROUNDS = 10
+_ROUNDS = tuned(10, by="applications", on="2026-11-15")
 """Iterations of K-lines from each seeding."""
 _ROUNDING = 1e-12
 """Of the largest coordinate: items below that have none."""

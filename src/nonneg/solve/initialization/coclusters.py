@@ -19,33 +19,34 @@ import numpy as np
 from ...constraints import unit_length
 from ...data import Data
 from ...divergences import Objective
+from ...kernels.tuned import tuned
 from ..problem import Problem
 from ..signature import dimension_classes
 from .clusters import angular_clusters, one_hot_clusters
 from .items import Items, leading_singular
 from .sides import Initialization, made_by, outer_sides
 
-_BLUR = 1e-8
+_BLUR = tuned(1e-8, by="documents", on="2026-11-16")
 """What is added to disjoint factors, relative to their mean, so that no entry is zero; if they are orthogonal, it is to stay so
 little."""
-_SOFT, _FREE = 0.02, 0.01
+_SOFT, _FREE = tuned((0.02, 0.01), by="documents", on="2026-11-17")
 """The same for factors that end up overlapping, since multiplicative steps from 1e-8 take long: nearly orthogonal ones
 (FONT), and those without a constraint. From 0.02 on, free clusters blend if they are multiples of each other, and small ones
 drown in large ones."""
-_ROUNDS = 30
+_ROUNDS = tuned(30, by="documents", on="2026-11-15")
 """Rounds of reassignment of rows and columns, at most."""
-_RANDOM = 4
+_RANDOM = tuned(4, by="documents", on="2026-11-15")
 """Random partitions of small data, tried beside those of K-means and of singular vectors."""
-_SMALL, _FEW = 10**5, 1000
+_SMALL, _FEW = tuned((10**5, 1000), by="documents", on="2026-11-16")
 """Entries, and rows plus columns, below which data are small: more partitions cost little."""
-_EXACT, _PROMISING, _WORTH = 0.0, 0.03, 1e-4
+_EXACT, _PROMISING, _WORTH = tuned((0.0, 0.03, 1e-4), by="documents", on="2026-11-17")
 """The share that a round must add to what a partition explains for another round: none if the data are small; else one
 while it is seen which partition is the best, and another for that."""
-_POWERS = 2
+_POWERS = tuned(2, by="documents", on="2026-11-17")
 """Of large data, from which singular vectors are found, roughly: assigning rows and columns in turn does the rest."""
-_GRAMS = 2**18
+_GRAMS = tuned(2**18, by="documents", on="2026-11-17")
 """Entries of Gram matrices of clusters that are held at a time."""
-_AGAIN = 3
+_AGAIN = tuned(3, by="documents", on="2026-11-16")
 """Times that each side of small data is clustered anew, given the other, before a partition counts as the best."""
 
 
@@ -438,9 +439,9 @@ def _are_weights_real(X: Table, weighted: tuple[Fit, Partition], equal: tuple[Fi
     return left_without - left > times * _BEYOND_NOISE * noise
 
 
-_BEYOND_NOISE = 4
+_BEYOND_NOISE = tuned(4, by="documents", on="2026-11-15")
 """Multiples of the share of noise that weights must explain to be taken for real."""
-_PLAINLY = 2
+_PLAINLY = tuned(2, by="documents", on="2026-11-17")
 """Multiples of that from which it is plain, and the best clusters without weights are not searched."""
 
 

@@ -11,12 +11,13 @@ import numpy as np
 from ...data import Data
 from ...data.base import items_of
 from ...kernels.namespace import Array, to_host
+from ...kernels.tuned import tuned
 
-_DIMENSIONS_PER_CLUSTER = 4
+_DIMENSIONS_PER_CLUSTER = tuned(4, by="documents", on="2026-11-16")
 """Dimensions for each cluster."""
-_LEAST_DIMENSIONS = 32
+_LEAST_DIMENSIONS = tuned(32, by="documents", on="2026-11-16")
 """Dimensions in which items are compared, at most: those in which they differ most."""
-_OVERSAMPLED = 10
+_OVERSAMPLED = tuned(10, by="documents", on="2026-11-16")
 """Random directions beyond the number of singular vectors."""
 _SAFE = (1e-18, 1e18)
 """Between these, sums of squares are numbers in single precision too."""

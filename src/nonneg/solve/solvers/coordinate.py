@@ -15,6 +15,7 @@ import numpy as np
 
 from ...exceptions import DataError, IncompatibleError, is_count, is_number
 from ...kernels.namespace import Array
+from ...kernels.tuned import tuned
 from ..point import Point
 from ..problem import Problem
 from ..run import Solver, State
@@ -227,7 +228,7 @@ def _measure(signature: Signature) -> Callable[[Point], tuple[float, float]] | N
     return lambda point: (found[0].measure(point), point.problem.eps * point.problem.data.power_sum(2))
 
 
-_GROWTH = 1.03
+_GROWTH = tuned(1.03, by="dense", on="2026-11-15")
 """Growth of the momentum with every sweep that it has helped."""
 _WARMUP = Multiplicative(exponent=1, rescale=True)
 """First steps from a random start: faster than the proven ones, but may raise the objective."""

@@ -17,6 +17,7 @@ from ...divergences.base import Sums
 from ...exceptions import IncompatibleError, is_count, is_number
 from ...kernels.host import in_double, is_small
 from ...kernels.namespace import Array
+from ...kernels.tuned import tuned
 from ..point import Point
 from ..problem import Problem
 from ..run import Solver
@@ -259,15 +260,15 @@ def _beginning(signature: Signature) -> tuple[Solver, int]:
     return (_SAFE, 1) if curve is None or curve.is_convex or not solver.suits(signature) else (solver, 10)
 
 
-_GROWTH, _MOST = 1.03, 0.98
+_GROWTH, _MOST = tuned((1.03, 0.98), by="divergence", on="2026-11-16")
 """Growth of the momentum with every sweep that it has helped, and its largest value."""
 _LEAST = 0.1
 """Share of an entry that momentum keeps at least: a row of zeros would make X̂ zero beside positive X, for good."""
 _GAIN, _SINGLE_EPS = 1e-5, float(np.finfo(np.float32).eps)
 """Share of the objective that a sweep in single precision must gain, and rounding error of its terms."""
-_LARGE, _RANGE = 2e6, 1e6
+_LARGE, _RANGE = tuned((2e6, 1e6), by="divergence", on="2026-11-16")
 """Entries times components from which single precision pays, and the largest ratio of an entry to one."""
-_FEW = 0.1
+_FEW = tuned(0.1, by="divergence", on="2026-11-16")
 """Share of non-zero entries below which data count as sparse, however they are stored."""
 _SAFE = Adaptive()
 _PROVEN = Multiplicative()

@@ -21,6 +21,7 @@ from ...algebra.majorization import PowerLaw
 from ...exceptions import IncompatibleError, is_count
 from ...kernels.host import above_floor, plus
 from ...kernels.namespace import Array
+from ...kernels.tuned import tuned
 from ..point import Point
 from ..problem import Problem
 from ..run import Solver
@@ -28,16 +29,16 @@ from ..signature import Signature
 from .multiplicative import Adaptive, AdaptiveState, moved
 
 _SWEEP = Adaptive()
-_NOTHING, _REVIVED = 1e-6, (1e-2, 1e-3, 1e-4)
+_NOTHING, _REVIVED = tuned((1e-6, (1e-2, 1e-3, 1e-4)), by="acceleration", on="2026-11-16")
 """Shares of a factor's mean: an entry below the first is negligible, and may begin again with the others."""
-_LENGTHS = (1.0, 0.25)
+_LENGTHS = tuned((1.0, 0.25), by="acceleration", on="2026-11-15")
 """Of the step, and of a second attempt if the first would raise the objective."""
-_LEAST = 0.6
+_LEAST = tuned(0.6, by="acceleration", on="2026-11-15")
 """Share of an entry of U that a step keeps at least. Near zero gradients by U vanish: entries that fall too fast do not come
 back."""
-_EVERY = 10
+_EVERY = tuned(10, by="acceleration", on="2026-11-15")
 """One step in so many is a sweep of `Adaptive`, whose ratios bring small entries back that should not be small."""
-_FLAT = 1e-4
+_FLAT = tuned(1e-4, by="acceleration", on="2026-11-15")
 """A curvature below this share of that of the weights, or a negative one, is not learned."""
 
 

@@ -19,6 +19,7 @@ from ...data.weighted import share_with_weights
 from ...kernels.host import as_type, inner, is_small, multiplied_in_double, quadratic_value
 from ...kernels.namespace import Array
 from ...kernels.threads import over_rows
+from ...kernels.tuned import tuned
 from ...planning import canonical
 from ..exact import solved
 from ..point import Point
@@ -29,9 +30,9 @@ _TINY = 1e-10
 _CANCELLED = 1e-4
 """A sweep that leaves less than this share of FᵀF, as from a start far too large, leaves products that have lost digits."""
 _NOTHING = np.empty((0, 0))
-_SMALL = 2**20
+_SMALL = tuned(2**20, by="dense", on="2026-11-15")
 """Entries of a matrix that may be formed whatever the size of the data."""
-_BLOCK, _MANY = 32, 8192
+_BLOCK, _MANY = tuned((32, 8192), by="dense", on="2026-11-19")
 """Neighbouring rows that stay together in a random order, and rows from which they do."""
 
 
@@ -153,7 +154,7 @@ class Linear(Subproblem):
         return float(np.vdot(multiplied_in_double(F.T, P @ F if self.P else F), Q)) / 2 - float(inner(np, C, F))
 
 
-_NOT_COMPILED = 2**13
+_NOT_COMPILED = tuned(2**13, by="dense", on="2026-11-17")
 """Entries of a factor that is learned alone up to which NumPy sweeps over its rows."""
 
 

@@ -15,23 +15,24 @@ from ...constraints import unit_length
 from ...data.device import recorded
 from ...kernels.namespace import Array, Namespace, to_host
 from ...kernels.projective import Progress, Projective
+from ...kernels.tuned import tuned
 from ..run import Solver
 from ..signature import Signature
 from ..solvers import BlockCoordinate
 from ..solvers.block_coordinate import projective_of
 from .base import Beginning, Setting, Start
 
-_POINTS, _SWEEPS = 16, 30
+_POINTS, _SWEEPS = tuned((16, 30), by="gpu", on="2026-11-19")
 """Points of a start, and sweeps from the beginning."""
-_AT_ONCE, _LEAST_POINTS = 320, 4
+_AT_ONCE, _LEAST_POINTS = tuned((320, 4), by="gpu", on="2026-11-19")
 """Points of all starts of a batch beyond which each has fewer, and how many at least."""
-_ROUNDS, _SWEEPS_A_ROUND = 12, 12
+_ROUNDS, _SWEEPS_A_ROUND = tuned((12, 12), by="gpu", on="2026-11-19")
 """Rounds of swaps, at most, and sweeps of each. The last round that finds nothing lower ends the search."""
-_BLOCKS, _MOMENTUM = 4, 0.7
+_BLOCKS, _MOMENTUM = tuned((4, 0.7), by="gpu", on="2026-11-19")
 """Blocks of rows in a sweep, and its momentum."""
-_FEW, _FEW_PER_COMPONENT = 1200, 32
+_FEW, _FEW_PER_COMPONENT = tuned((1200, 32), by="gpu", on="2026-11-16")
 """Rows of the factor that the batch has, at most: features drawn in proportion to their squared length."""
-_FITS = 10
+_FITS = tuned(10, by="gpu", on="2026-11-19")
 """Visits of each row that fit all features to the codes of the best point."""
 
 

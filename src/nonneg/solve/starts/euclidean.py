@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...kernels.tuned import tuned
 from ..problem import Problem
 from ..run import Solver
 from ..signature import Signature
@@ -18,7 +19,7 @@ from ..surrogate import euclidean
 from .base import Beginning, Setting, Start, lift
 
 _FEW_SWEEPS = Stopping(tol=1e-4, max_iter=20)
-_LARGE = 2 * 10**6
+_LARGE = tuned(2 * 10**6, by="divergence", on="2026-11-17")
 """Entries times components from which the start saves time."""
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from ...constraints import unit_length
 from ...data import as_dense
 from ...kernels.threads import suited_to
+from ...kernels.tuned import tuned
 from ..initialization import initial_factors
 from ..point import Point
 from ..problem import Problem
@@ -30,18 +31,18 @@ from .base import Beginning, Setting, Start
 
 _ROUGH = Stopping(tol=2e-3, check_every=5, max_iter=400, steady=math.inf)
 """How far a descent of the search goes."""
-_HOPE, _LEAST = 6.0, 4
+_HOPE, _LEAST = tuned((6.0, 4), by="projective", on="2026-11-17")
 """A descent ends if the best so far is below it by more than `_HOPE` times its extrapolated remaining decrease; not before `_LEAST`
 checks."""
-_PASSES = 2
+_PASSES = tuned(2, by="projective", on="2026-11-16")
 """Visits of a row, at most."""
-_SWAPS, _MISSES = 10, 4
+_SWAPS, _MISSES = tuned((10, 4), by="projective", on="2026-11-16")
 """Swaps that are tried at most, and how many in a row may fail."""
-_CANDIDATES = 3
+_CANDIDATES = tuned(3, by="projective", on="2026-11-16")
 """Features that are tried for a new component."""
-_FEW, _FEW_PER_COMPONENT = 1200, 32
+_FEW, _FEW_PER_COMPONENT = tuned((1200, 32), by="projective", on="2026-11-16")
 """Features that the search uses; all of them if there are less than twice as many."""
-_LONGER = 3
+_LONGER = tuned(3, by="projective", on="2026-11-16")
 """Multiplies the number of swaps for data out of core: they take no pass, and a restart would."""
 
 

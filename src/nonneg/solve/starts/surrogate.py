@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...algebra.expression import Letter
+from ...kernels.tuned import tuned
 from ...model import Model
 from ..problem import bind
 from ..run import Solver
@@ -57,7 +58,7 @@ class OnSurrogate(Start):
         return f"the Euclidean solution on a surrogate from {self.name}, refined on a sample of rows"
 
 
-_SAMPLE_ROWS, _SAMPLE_ENTRIES = 4000, 2**24
+_SAMPLE_ROWS, _SAMPLE_ENTRIES = tuned((4000, 2**24), by="curves", on="2026-11-18")
 """Rows and entries of a sample in memory, if blocks have fewer; else it has as many rows as a block."""
 _CODING = Stopping(tol=1e-3, max_iter=10)
 """When to stop solving for the codes of a block, of which the run is to begin."""
