@@ -16,6 +16,7 @@ import json
 import math
 import os
 import pickle
+import signal
 import sys
 import tempfile
 import warnings
@@ -38,6 +39,8 @@ TRIED = 3
 """Calls on which a number is tried, at most."""
 LONGEST = 1.0
 """Seconds of processor time of a call, at most."""
+PATIENCE = 60
+"""Seconds after which a try is given up."""
 NOTICED = 1.15
 """Ratio of times, of the best of two, from which a time counts as another."""
 
@@ -182,6 +185,7 @@ def in_a_fork(work: Callable[[], Any]) -> Any:
     child = os.fork()
     if not child:
         os.close(reading)
+        signal.alarm(PATIENCE)  # threads of a pool are not there in a fork: a call that waits for one ends here
         with contextlib.suppress(BaseException):
             try:
                 found = work()
