@@ -117,6 +117,11 @@ def read_weighted(X: Any, name: str = "X", *, missing: str = "raise", weights: A
         return _read_observed(X, name, weights)
     if weights is None and (isinstance(X, Data) or not ignores):
         return X
+    return _read_in_memory(X, name, ignores, weights)
+
+
+def _read_in_memory(X: Any, name: str, ignores: bool, weights: Any) -> Data:
+    """An array, a sparse array or data in memory, with weights or without entries that are NaN."""
     data: Any = X if isinstance(X, Data) else _wrapped(X, name)
     if isinstance(X, Data) and X.costs.weighted:
         raise DataError("The data have weights already.")
