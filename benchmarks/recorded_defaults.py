@@ -47,7 +47,7 @@ ESTIMATORS: dict[str, Callable[[int, int], Any]] = {
     "BiORNM3F": lambda k, seed: nonneg.BiORNM3F(k, random_state=seed),
     "ProjectiveClustering": lambda k, seed: nonneg.ProjectiveClustering(k, random_state=seed),
     "SymmetricNMF": lambda k, seed: nonneg.SymmetricNMF(k, kernel="linear", random_state=seed),
-    "KernelPNMF": lambda k, seed: nonneg.KernelPNMF(k, random_state=seed),
+    "KernelPNMF": lambda k, seed: nonneg.KernelPNMF(k, kernel="rbf", random_state=seed),
     "Factorization": lambda k, seed: nonneg.Factorization("W H", k, random_state=seed),
 }
 

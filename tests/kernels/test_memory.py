@@ -49,9 +49,10 @@ def test_readable():
 
 
 @pytest.mark.parametrize(
-    ("model", "says"), [(KernelPNMF(2), "KernelPNMF .* kernel='rbf'"), (SymmetricNMF(2, kernel="rbf"), "kernel='rbf'")]
+    ("model", "says", "size"),
+    [(KernelPNMF(2), "KernelPNMF .* kernel='local'", "480 GB"), (SymmetricNMF(2, kernel="rbf"), "kernel='rbf'", "160 GB")],
 )
-def test_kernels_that_do_not_fit(monkeypatch, model, says):
+def test_kernels_that_do_not_fit(monkeypatch, model, says, size):
     monkeypatch.setattr(memory, "available_bytes", lambda: 10**10)
-    with pytest.raises(ShapeError, match=rf"{says} has 100000 × 100000 entries, which would take 160 GB of memory, and 10 GB"):
+    with pytest.raises(ShapeError, match=rf"{says} has 100000 × 100000 entries, which would take {size} of memory, and 10 GB"):
         model.fit(np.ones((100_000, 1)))

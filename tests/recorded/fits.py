@@ -402,7 +402,14 @@ FITS = [
         "csr",
     ),
     Fit("KernelPNMF", "KernelPNMF", disjoint, K, OF_SAMPLES, four(to_the_end(kernel="linear"))),
-    Fit("KernelPNMF, multiplicative", "KernelPNMF", parts, K, OF_SAMPLES, four(steps(60, gamma=0.1, solver="multiplicative"))),
+    Fit(
+        "KernelPNMF, multiplicative",
+        "KernelPNMF",
+        parts,
+        K,
+        OF_SAMPLES,
+        four(steps(60, kernel="rbf", gamma=0.1, solver="multiplicative")),
+    ),
     # ---- any form
     Fit(
         "Factorization",

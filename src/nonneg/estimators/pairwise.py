@@ -26,6 +26,8 @@ from ..solve.context import Context
 from ..solve.progress import inner_runs
 from ..solve.solution import Solution
 from ..solve.solvers import Multiplicative
+from ..solve.starts import Named, Start
+from ..solve.strategy import NNDSVDA
 from ._base import Factorizer
 from ._callbacks import told_to_callbacks, with_callbacks
 from ._kernels import check_kernel, kernel_options
@@ -36,12 +38,14 @@ from .annotations import Divergence, Kernel, KernelParams
 from .clustering import labelled
 from .docstrings import documented
 from .encoding import encode
-from .neighbours import NEIGHBOURS, neighbour_walks
+from .neighbours import WALKS
 from .shareable import renamed
 from .validation import check_non_negative, read_samples
 
 _LEAST_SHARE = tuned(1e-3, by="tuned", on="2026-11-16")
 """Least initial entries, as a share of the mean: multiplicative steps would not leave zero."""
+_WALKS = 6
+"""Arrays of samples × samples that are held while a kernel of walks is made."""
 
 
 class _Pairwise(Factorizer):
@@ -96,8 +100,8 @@ class _Pairwise(Factorizer):
         metric = self.kernel
         if self._is_precomputed:
             return X
-        if isinstance(metric, str) and metric == NEIGHBOURS:
-            K = neighbour_walks(X, Y).astype(X.dtype)
+        if isinstance(metric, str) and metric in WALKS:
+            K = WALKS[metric](X, Y).astype(X.dtype)
             return (K + K.T) / 2 if Y is None else K
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             K = np.asarray(as_dense(pairwise_kernels(X, Y, metric=metric, **kernel_options(metric, self))), dtype=X.dtype)
@@ -147,14 +151,15 @@ class _Pairwise(Factorizer):
         """The similarities of samples as data, and `X_fit_`."""
         if sample_weight is not None or weights is not None:
             raise IncompatibleError(f"{type(self).__name__} takes no weights.")
-        check_kernel(self.kernel, self, NEIGHBOURS)
+        check_kernel(self.kernel, self, *WALKS)
         check_device(self.device)
         where = self.device if self.device is not None else name_of(X)
         X = self._read(X, reset=True)
         n = X.shape[0]
         if not self._is_precomputed:
+            is_walks = isinstance(self.kernel, str) and self.kernel in WALKS
             check_memory(
-                2 * X.dtype.itemsize * n**2,
+                (_WALKS if is_walks else 2) * X.dtype.itemsize * n**2,
                 f"{type(self).__name__} of {n} samples: kernel={self.kernel!r} has {n} × {n} entries, which",
                 "Use fewer samples, a sparse matrix of similarities with kernel='precomputed', or PNMF on features.",
             )
@@ -228,9 +233,10 @@ class SymmetricNMF(_Pairwise):
         it while the objective falls; "coordinate" takes exact steps in one entry after the other; "quasi-newton"
         learns from its last steps (L-BFGS); or an object of `nonneg.solvers`.
     kernel : str or callable, default="precomputed"
-        "precomputed", for X that is the matrix of similarities itself; "nearest_neighbors", walks in the graph of samples and
-        their ten nearest neighbours, for clusters of any shape; the name of a kernel of `sklearn.metrics.pairwise`; or a
-        function of two samples. No similarity may be negative.
+        "precomputed", for X that is the matrix of similarities itself; "local", walks of four steps among samples, by distances
+        in units of those to their tenth neighbours, for clusters of any shape and size; "nearest_neighbors", such walks in the
+        graph of samples and their ten nearest neighbours, for clusters in many dimensions; the name of a kernel of
+        `sklearn.metrics.pairwise`; or a function of two samples. No similarity may be negative.
 
     Attributes
     ----------
@@ -345,10 +351,11 @@ class KernelPNMF(_Pairwise):
         start. "multiplicative" is the rule with the exponent that the theory proves; "adaptive" increases it
         while the objective falls; "coordinate" takes exact steps in one entry after the other; "quasi-newton"
         learns from its last steps (L-BFGS); or an object of `nonneg.solvers`.
-    kernel : str or callable, default="rbf"
-        "precomputed", for X that is the matrix of similarities itself; "nearest_neighbors", walks in the graph of samples and
-        their ten nearest neighbours, for clusters of any shape; the name of a kernel of `sklearn.metrics.pairwise`; or a
-        function of two samples. No similarity may be negative.
+    kernel : str or callable, default="local"
+        "precomputed", for X that is the matrix of similarities itself; "local", walks of four steps among samples, by distances
+        in units of those to their tenth neighbours, for clusters of any shape and size; "nearest_neighbors", such walks in the
+        graph of samples and their ten nearest neighbours, for clusters in many dimensions; the name of a kernel of
+        `sklearn.metrics.pairwise`; or a function of two samples. No similarity may be negative.
 
     Attributes
     ----------
@@ -380,17 +387,17 @@ class KernelPNMF(_Pairwise):
     >>> from nonneg import KernelPNMF
     >>> angle = np.linspace(0, 2 * np.pi, 40, endpoint=False)
     >>> rings = np.vstack([r * np.column_stack([np.cos(angle), np.sin(angle)]) for r in (1, 5)])
-    >>> labels = KernelPNMF(2, kernel="rbf", gamma=0.5, n_init=5, random_state=0).fit_predict(rings)
-    >>> labels.shape
-    (80,)
+    >>> KernelPNMF(2, random_state=0).fit_predict(rings).reshape(2, 40).std(axis=1)
+    array([0., 0.])
     """
 
-    kernel: Kernel = "rbf"
+    kernel: Kernel = "local"
     gamma: float | None = None
     degree: float = 3
     coef0: float = 1
     kernel_params: KernelParams = None
 
+    _auto_init: ClassVar[str | tuple[Start, ...]] = (NNDSVDA, Named("kmeans"))
     _paper: ClassVar[Procedure] = Procedure(Multiplicative())
     _reconstructs: ClassVar[bool] = False
 
