@@ -38,7 +38,7 @@ def graph_names(role: Literal["partitioning", "matching"] | None = None) -> list
     Parameters
     ----------
     role : {"partitioning", "matching"}, optional
-        What the graphs are used for in the papers; None for all, those that are in neither among them.
+        The use of the graphs in the papers; None lists all graphs, those of no paper too.
 
     Returns
     -------

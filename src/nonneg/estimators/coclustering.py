@@ -72,7 +72,7 @@ class BiQNMF(_TwoWay):
 
     .. math:: \min_{L, R \ge 0} D(X \| L L^T X R R^T)
 
-    L groups samples and R features; LᵀXR, the blocks, stands between them and has not to be learned.
+    L groups samples and R features; the blocks, LᵀXR, follow from them.
 
     Parameters
     ----------

@@ -68,10 +68,10 @@ class ONMF(Factorizer):
         components to start from, (n_components, n_features); a dict gives factors by name, the others are drawn at
         random. Zeros in them become a thousandth of the mean, from which they can come back.
     solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
-        "auto" is "multiplicative". With other divergences than the Euclidean distance, that is for components of the
-        Euclidean one; codes are then fitted to them, and both moved on by "adaptive" as long as components stay
-        orthogonal. "paper" is the papers' own protocol: exponent 1, from a random start. "multiplicative" is the rule
-        with the exponent that the theory proves; "adaptive" increases it while the objective falls; "coordinate" takes
+        "auto" is "multiplicative". With other divergences, components of the Euclidean distance come first, by "multiplicative";
+        then codes are fitted to them, and "adaptive" goes on with both as long as components stay orthogonal. "paper" is the
+        papers' own protocol: exponent 1, from a random start. "multiplicative" is the rule with the exponent that the theory
+        proves; "adaptive" increases it while the objective falls; "coordinate" takes
         exact steps in one entry after the other; "quasi-newton" learns from its last steps (L-BFGS); or an object of
         `nonneg.solvers`.
     orthogonality : {"soft", "exact", "rows", "polar"} or a number from 0 to 1, default="soft"
@@ -103,7 +103,7 @@ class ONMF(Factorizer):
     ONL Eq. 28, transposed: H ∘ WᵀX/(WᵀXHᵀH), W ∘ XHᵀ/(WHHᵀ). H is kept at spectral norm one. Other divergences: QNMF Theorem 3.
     That rule, Eq. 11, is at rest wherever ∇⁺ = ∇⁻, at the solutions of `NMF`, orthogonal or not, and away from them it may find no
     step that helps. For the Euclidean distance H Hᵀ = I makes it shorter, and the short rule does lead to orthogonal components. So
-    other divergences begin with these (``solver="auto"``); any other `solver` is that rule alone.
+    other divergences begin with components of the Euclidean distance (``solver="auto"``); any other `solver` is that rule alone.
 
     References
     ----------

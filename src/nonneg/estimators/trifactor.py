@@ -117,7 +117,7 @@ def _is_count(k: Any) -> bool:
 class ONMTF(OrthogonalCoclusters, NMTF):
     r"""Orthogonal non-negative matrix tri-factorization, X ≈ W S H with WᵀW = I and H Hᵀ = I.
 
-    Clusters of samples and of features at once, by orthogonal factors. Choose it for documents and words; `FONT` is its faster kin.
+    Clusters of samples and of features at once, by orthogonal factors. Choose it for documents and words.
 
     .. math:: \min_{W, S, H \ge 0} D(X \| W S H) \quad \text{with } W^T W = I, H H^T = I
 
@@ -128,8 +128,8 @@ class ONMTF(OrthogonalCoclusters, NMTF):
         if samples or features are too few. An array is not possible here; a dict gives factors by name, the
         others are drawn at random. Zeros in them become a thousandth of the mean, from which they can come back.
     solver : {"auto", "paper", "coordinate", "quasi-newton", "adaptive", "multiplicative"} or Solver, default="auto"
-        "auto" is "adaptive", with S fitted once more at the end; with the Euclidean distance, lengths are kept at
-        one; from another start than clusters, the printed step if the distance is Euclidean. "paper" is the
+        "auto" is "adaptive", with S fitted once more at the end; with the Euclidean distance, columns of W and rows of H
+        have length one, and from a start other than clusters it is the printed step. "paper" is the
         papers' own protocol: exponent 1, from a random start, with a look at the objective every 100 iterations
         (the paper has `tol=0.01`). "multiplicative" is the rule with the exponent that the theory proves;
         "adaptive" increases it while the objective falls; "coordinate" takes exact steps in one entry after the
@@ -150,12 +150,12 @@ class ONMTF(OrthogonalCoclusters, NMTF):
     See Also
     --------
     NMTF : Without orthogonality.
-    BiORNM3F : Co-clusters that are relations.
+    BiORNM3F : The same form with the exponents of QNMF.
 
     Notes
     -----
     FONT Eq. 11, 12 and 7 (its misprints corrected; after Ding et al. 2006): W ∘ XHᵀSᵀ/(WWᵀXHᵀSᵀ), H ∘ SᵀWᵀX/(SᵀWᵀXHᵀH), S ∘
-    WᵀXHᵀ/(WᵀWSHHᵀ). In the order WWᵀ(XHᵀSᵀ) the cost is O(nnz · k), not the O(m²n) that FONT holds against it. Other divergences:
+    WᵀXHᵀ/(WᵀWSHHᵀ). In the order WWᵀ(XHᵀSᵀ) the cost is O(nnz · k), not O(m²n) as FONT says. Other divergences:
     QNMF Theorem 3.
 
     References

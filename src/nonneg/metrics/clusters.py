@@ -124,7 +124,7 @@ def normalized_entropy(labels_true: Any, labels_pred: Any) -> float:
 
 
 def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
-    """The share of samples in the class of their cluster, each cluster with a class of its own, matched at best: PNMF Eq. 35.
+    """The share of samples in the class of their cluster, clusters and classes matched one to one: PNMF Eq. 35.
 
     From 1/max(c, k) for c classes and k clusters to 1, which is best: the clusters are the classes. Never above the purity. If
     k and c differ, the samples of clusters or classes left over count as wrong.

@@ -211,7 +211,7 @@ def listening(listener: Listener) -> Iterator[Listener]:
 
 
 def current_listener() -> Listener:
-    """The listener of all fits: that of `listening`, or else `logging`, if it takes lines; or else one that does nothing.
+    """The listener of all fits: that of `listening`; else lines to `logging`, if it takes them; else one that does nothing.
 
     Returns
     -------
