@@ -300,13 +300,15 @@ class TestItems:
         np.testing.assert_allclose(found / found.max(), X.sum(axis=1, keepdims=True) / X.sum(axis=1).max())
         assert 1e-3 < found.max() < 1e3
 
-    @pytest.mark.parametrize("shape", [(60, 40), (40, 60), (8, 7)], ids=str)
-    def test_singular_vectors(self, shape):
-        """Those of LAPACK, up to sign, where the singular values fall."""
+    @pytest.mark.parametrize(
+        ("shape", "rank"), [((60, 40), 6), ((40, 60), 30), ((8, 7), 6), ((6000, 50), 6), ((6000, 50), 30)], ids=str
+    )
+    def test_singular_vectors(self, shape, rank):
+        """Those of LAPACK, up to sign, where the singular values fall; of long data by Gram matrices, unless these are singular."""
         generator = np.random.default_rng(0)
-        U, _ = np.linalg.qr(generator.standard_normal((shape[0], 6)))
-        V, _ = np.linalg.qr(generator.standard_normal((shape[1], 6)))
-        X, S = U * 2.0 ** -np.arange(6) @ V.T, 2.0 ** -np.arange(3)
+        U, _ = np.linalg.qr(generator.standard_normal((shape[0], rank)))
+        V, _ = np.linalg.qr(generator.standard_normal((shape[1], rank)))
+        X, S = U * 2.0 ** -np.arange(rank) @ V.T, 2.0 ** -np.arange(3)
         left, values, right = leading_singular(np.asarray(X), 3, 0)
         np.testing.assert_allclose(values, S)
         np.testing.assert_allclose(np.abs(left.T @ U[:, :3]), np.eye(3), atol=1e-8)
