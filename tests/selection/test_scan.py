@@ -494,7 +494,7 @@ def test_a_new_criterion_is_one_class():
         def row(self, found):
             return {"constant": found[0]["value"]}
 
-        def choose(self, ranks, found, axis=0):
+        def choose(self, ranks, found, rows, axis=0):
             return criteria.base.Choice(ranks[0], "It is the first.")
 
     scan = rank_scan(NMF(), mixed(2), [2, 3], criteria=Constant())
@@ -664,7 +664,8 @@ def test_the_sentence_tells_medians_from_the_means_of_the_table():
     """Rank 3 has the lowest mean and rank 4 the lowest median: a part that is harder than others moves the one only."""
     errors = np.array([[3.0, 3.0, 3.0], [1.0, 1.0, 1.0], [0.995, 0.995, 0.995], [0.99, 0.99, 1.5]])
     found = [[{"error": value, "margins": 3.0} for value in row] for row in errors]
-    choice, means = Gabriel().choose([1, 2, 3, 4], found), [Gabriel().row(row)["gabriel"] for row in found]
+    rows = [Gabriel().row(parts) for parts in found]
+    choice, means = Gabriel().choose([1, 2, 3, 4], found, rows), [row["gabriel"] for row in rows]
     assert np.argmin(means) == 2
     assert "no rank above is better by enough to count: it is lowest at 4, by 1.0 %" in choice.why
     assert choice.why.endswith("(medians over 3 parts; the table has means).")
@@ -676,7 +677,7 @@ def test_the_sentence_tells_medians_from_the_means_of_the_table():
 def test_partitions_of_subgraphs_are_judged_by_medians_too():
     rows = (2, [1.0, 1.0, 0.7]), (3, [0.5, 0.5, 0.2])
     found = [[{"rand": value, "parts": rank} for value in row] for rank, row in rows]
-    why = Subsamples().choose([2, 3], found).why
+    why = Subsamples().choose([2, 3], found, [Subsamples().row(parts) for parts in found]).why
     assert "1, and 0.5 at 3 (medians over 3 parts; the table has means)." in why
 
 
@@ -828,7 +829,7 @@ def test_independent_entries_do_not_lower_the_error_beyond_permuted_data():
 def test_permuted_data_whose_error_rises_with_the_rank_do_not_hide_components():
     """Fits of permuted data end in minima of different depth: their error may rise from one rank to the next."""
     errors = [[10.0, 36.5, 36.4], [4.0, 34.0, 34.6], [1.0, 34.7, 34.4], [0.99, 33.8, 33.6]]
-    assert Error(2).choose([1, 2, 3, 4], [[{"error": error} for error in row] for row in errors]).rank == 3
+    assert Error(2).choose([1, 2, 3, 4], [[{"error": error} for error in row] for row in errors], [{}] * 4).rank == 3
 
 
 @pytest.mark.parametrize("criterion", ["gabriel", "halves", "speckled"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -82,7 +82,33 @@ def k_means(points: np.ndarray, count: int) -> np.ndarray:
     from sklearn.cluster import KMeans
 
     distinct = len(np.unique(points.round(12), axis=0))
-    return np.asarray(KMeans(min(count, distinct), n_init=10, random_state=1).fit_predict(points))
+    init: Any = _spread_seeds(points) if len(points) ** 2 <= _ALL_PAIRS else "k-means++"
+    return np.asarray(KMeans(min(count, distinct), init=init, n_init=10, random_state=1).fit_predict(points))
+
+
+_ALL_PAIRS = 2**23
+"""Pairs of points up to which all their distances are kept, for the beginnings of k-means."""
+
+
+def _spread_seeds(points: np.ndarray) -> Callable[..., np.ndarray]:
+    """k-means++ as scikit-learn draws it, with all distances at hand: it computes some for each seed, anew in each beginning."""
+    squares = np.einsum("ij,ij->i", points, points)
+    distances = np.maximum(squares[:, None] + squares - 2 * points @ points.T, 0.0)
+
+    def draw(X: np.ndarray, n_clusters: int, random_state: np.random.RandomState) -> np.ndarray:
+        n, tries = len(X), 2 + int(np.log(n_clusters))
+        chosen = [random_state.choice(n, p=np.full(n, 1 / n))]
+        nearest = distances[chosen[0]]
+        while len(chosen) < n_clusters:
+            sums = nearest.cumsum()
+            drawn = np.minimum(np.searchsorted(sums, random_state.uniform(size=tries) * sums[-1]), n - 1)
+            near = np.minimum(nearest, distances[drawn])
+            best = near.sum(axis=1).argmin()
+            chosen.append(drawn[best])
+            nearest = near[best]
+        return np.asarray(X[chosen])
+
+    return draw
 
 
 @documented

@@ -127,3 +127,19 @@ _PIECES = 8
 def in_threads(work: Callable[[Any], Any], pieces: Sequence[Any]) -> list[Any]:
     """Results of the work on each piece, in parallel if there are threads."""
     return [work(piece) for piece in pieces] if available() == 1 else list(_pool().map(work, pieces))
+
+
+def in_threads_alone(work: Callable[[Any], Any], pieces: Sequence[Any]) -> list[Any]:
+    """The same for work of other libraries, scikit-learn's too: with several pieces, each has one thread."""
+    if len(pieces) == 1:
+        return [work(pieces[0])]
+    from threadpoolctl import ThreadpoolController
+
+    libraries = ThreadpoolController()  # anew: some may have been loaded since others were looked up
+
+    def alone(piece: Any) -> Any:
+        with libraries.limit(limits=1, user_api="openmp"):  # of this thread
+            return work(piece)
+
+    with libraries.limit(limits=1, user_api="blas"):  # of all threads
+        return in_threads(alone, pieces)

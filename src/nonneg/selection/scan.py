@@ -19,13 +19,13 @@ from sklearn.pipeline import Pipeline
 
 from ..estimators import ConsensusNMF
 from ..exceptions import IncompatibleError, ShapeError, Stopped, find, users_line
-from ..kernels.threads import blas_limited, limited
+from ..kernels.threads import blas_limited, in_threads_alone, limited
 from ..plot.curves import Curve
 from ..plot.curves import ranks as draw_ranks
 from ..solve.initialization import make_generator
 from ..solve.progress import Inner, current_listener, listening, readable_seconds, say
 from .criteria import NAMES, Criterion
-from .criteria.base import Found
+from .criteria.base import Found, Row
 from .criteria.restarts import Restarts, clustered
 from .rules import Choice
 from .storing import Store
@@ -341,6 +341,11 @@ def _cost(rank: Rank) -> float:
     return 10.0 + float(np.sum(rank))
 
 
+def _rows(one: Criterion, found: dict[Rank, list[Found]]) -> dict[Rank, Row]:
+    """Summaries of ranks, several at the same time: clustering all components takes longer than some fits."""
+    return dict(zip(found, in_threads_alone(one.row, [*found.values()]), strict=True))
+
+
 def _possible(choice: Choice, largest: int, most: float) -> Choice:
     """A choice that advises no more ranks than there can be."""
     why = choice.why.removesuffix(": scan more.")
@@ -402,6 +407,7 @@ class RankScan:
         note: str = "",
     ) -> None:
         self.criteria, self.axes, self.found_, self._most = criteria, axes, found, most
+        self._rows = {one.name: _rows(one, found[one.name]) for one in criteria}
         self.choices_ = {one.name: self._choice(one) for one in criteria}
         first = self.choices_[criteria[0].name]
         self.best_, self.why_ = first.rank, first.why
@@ -414,22 +420,17 @@ class RankScan:
         ranks = list(found[criteria[0].name])
         self.columns_: dict[str, np.ndarray] = {"rank": _column(ranks)}
         for one in criteria:
-            rows = [one.row(found[one.name][rank]) for rank in ranks]
+            rows = [self._rows[one.name][rank] for rank in ranks]
             self.columns_ |= {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
     def _choice(self, one: Criterion) -> Any:
-        found = self.found_[one.name]
-        if len(self.axes) == 1:
-            ranks: Any = self.axes[0]
-            return _possible(one.choose(ranks, [found[rank] for rank in ranks]), ranks[-1], self._most[0])
-        choices = [
-            _possible(
-                one.choose([rank[which] for rank in axis], [found[rank] for rank in axis], which),  # type: ignore[index]
-                axis[-1][which],  # type: ignore[index]
-                self._most[which],
-            )
-            for which, axis in enumerate(self.axes)
-        ]
+        choices, has_two = [], len(self.axes) > 1
+        for which, axis in enumerate(self.axes):
+            ranks: Any = [rank[which] for rank in axis] if has_two else axis  # type: ignore[index]
+            found, rows = [self.found_[one.name][rank] for rank in axis], [self._rows[one.name][rank] for rank in axis]
+            choices.append(_possible(one.choose(ranks, found, rows, which), ranks[-1], self._most[which]))
+        if not has_two:
+            return choices[0]
         words = (f"{whose}: {choice.why}" for whose, choice in zip(("Samples", "Features"), choices, strict=True))
         return Choice((choices[0].rank, choices[1].rank), " ".join(words))
 
@@ -490,7 +491,7 @@ class RankScan:
             raise IncompatibleError(f"{criterion!r} was not scanned; there are {', '.join(map(repr, self.choices_))}.")
         found: list[Curve] = []
         for which, axis in enumerate(self.axes):
-            rows = [one.row(self.found_[name][rank]) for rank in axis]
+            rows: list[Any] = [self._rows[name][rank] for rank in axis]
             suffix = ("", " of samples", " of features")[which + 1 if len(self.axes) > 1 else 0]
             shown = f"{one.shown}{suffix}" if f"{one.shown}{suffix}" in rows[0] else one.shown
             best = self.choices_[name].rank

@@ -142,6 +142,8 @@ class Matrix(Subject):
         refuse_far(X)
         data: Any = in_memory(clone(estimator)._read(X, reset=True))
         super().__init__(_where(estimator, X), _to_be_compared(data.values))
+        self._is_single = data.values.dtype.itemsize < 8 and self.estimator.device not in (None, "cpu")
+        """Whether fits ahead are in the single precision of X, which is enough to see where they end, and faster on a device."""
         self._ahead: dict[tuple[Rank, int], Any] = {}
         """Models that `fit_ahead` has made, until `fit` is asked for them."""
         self.has_two_ranks = isinstance(estimator, NMTF | BiQNMF | BiORNM3F)
@@ -167,7 +169,8 @@ class Matrix(Subject):
 
     def fit_ahead(self, wanted: Sequence[tuple[Rank, int]], **changes: Any) -> None:
         copies = [self.with_rank(rank, seed, **changes) for rank, seed in wanted]
-        if len(copies) > 1 and type(self.estimator)._fit_together(copies, self.as_given(self.data)):
+        data = self.as_given(self.data.astype(np.float32) if self._is_single else self.data)
+        if len(copies) > 1 and type(self.estimator)._fit_together(copies, data):
             self._ahead = dict(zip(wanted, copies, strict=True))
 
     def as_given(self, data: Any) -> Any:

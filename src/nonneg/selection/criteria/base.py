@@ -15,6 +15,8 @@ from ..subjects import Rank, Subject
 
 Found = Mapping[str, Any]
 """Numbers and arrays by name: the measurement of one part of the data at one rank."""
+Row = Mapping[str, float]
+"""Numbers by the names of columns: the summary of all parts at one rank."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +82,8 @@ class Criterion(ABC):
         """Summary of all parts at a rank, for the table."""
 
     @abstractmethod
-    def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
-        """The rank that it all speaks for; `axis` says whether ranks are of samples (0) or of features (1), if that makes two."""
+    def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], rows: Sequence[Row], axis: int = 0) -> Choice:
+        """The rank that it all speaks for, with the row of each; `axis` is 1 where ranks are of features and not of samples."""
 
     def identity(self) -> dict[str, Any]:
         """Properties that a continued scan must share with the one before."""
@@ -106,7 +108,7 @@ class HeldOut(Criterion):
     def row(self, found: Sequence[Found]) -> dict[str, float]:
         return mean_and_error(column(found, "error"), self.name)
 
-    def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
+    def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], rows: Sequence[Row], axis: int = 0) -> Choice:
         errors = np.array([column(parts, "error") for parts in found])
         return smallest_close(ranks, errors, self.label, self.tolerance, column(found[0], "margins"))
 

@@ -11,7 +11,7 @@ import numpy as np
 from ...kernels.eigenvectors import leading
 from ..rules import Choice
 from ..subjects import Rank, Subject, Vertices
-from .base import Criterion, Found, column
+from .base import Criterion, Found, Row, column
 
 _ROUNDING = 1e-12
 """Gaps below that are none: the largest eigenvalues of similarities are about one."""
@@ -69,7 +69,7 @@ class Eigengap(Criterion):
     def row(self, found: Sequence[Found]) -> dict[str, float]:
         return {self.name: float(column(found, "gap")[0])}
 
-    def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
+    def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], rows: Sequence[Row], axis: int = 0) -> Choice:
         gaps = np.array([column(parts, "gap")[0] for parts in found])
         gaps = np.where(gaps > _ROUNDING, gaps, 0.0)
         if len(ranks) > 1 and ranks[0] == 1:

@@ -13,7 +13,7 @@ from ...data import as_dense
 from ...kernels.tuned import tuned
 from ..rules import Choice
 from ..subjects import Matrix, Rank, Subject
-from .base import Criterion, Found, column
+from .base import Criterion, Found, Row, column
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Error(Criterion):
         errors = column(found, "error")
         return {"error": float(errors[0]), "error permuted": float(errors[1:].mean())}
 
-    def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
+    def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], rows: Sequence[Row], axis: int = 0) -> Choice:
         if len(ranks) == 1:
             return Choice(ranks[0], f"Rank {ranks[0]} is the only one that was scanned.")
         errors = np.array([column(parts, "error") for parts in found])

@@ -14,7 +14,7 @@ from ...metrics.labels import hard_labels
 from ..components import atlas, match_components, unit_rows
 from ..rules import Choice, last_above
 from ..subjects import Chain, Items, Matrix, Rank, Subject
-from .base import Criterion, Found, column, mean_and_error
+from .base import Criterion, Found, Row, column, mean_and_error
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Halves(Criterion):
                 row |= mean_and_error(column(found, f"rand{ending}"), f"{self.name} Rand index{whose}")
         return row
 
-    def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
+    def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], rows: Sequence[Row], axis: int = 0) -> Choice:
         name = "least" if "least" in found[0][0] else f"least {axis}"
         least = np.array([np.median(column(parts, name)) for parts in found])
         return last_above(ranks, least, self.threshold, self.label)

@@ -17,7 +17,7 @@ from ...solve.starts import Named
 from ..components import read_components, unit_rows
 from ..rules import Choice, last_above
 from ..subjects import Matrix, Rank, Subject
-from .base import Criterion, Found, column
+from .base import Criterion, Found, Row, column
 
 
 @dataclass(frozen=True)
@@ -102,30 +102,30 @@ class Restarts(Criterion):
 
     def row(self, found: Sequence[Found]) -> dict[str, float]:
         row: dict[str, float] = {}
-        endings = {0: " of samples", 1: " of features"} if "labels 1" in found[0] else {0: ""}
-        for which, ending in endings.items():
-            consensus = _consensus(found, which)
+        for which, ending in enumerate(_endings(found)):
+            consensus = consensus_matrix([one[f"labels {which}"] for one in found])
             row |= {
-                f"{self.name} stability{ending}": _stability(found, which),
+                f"{self.shown}{ending}": _stability(found, consensus),
                 f"{self.name} dispersion{ending}": dispersion(consensus),
                 f"{self.name} cophenetic{ending}": cophenetic(consensus),
             }
         return row | {f"{self.name} error": float(column(found, "error").min())}
 
-    def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
-        values = np.array([_stability(parts, axis) for parts in found])
-        return last_above(ranks, values, self.threshold, self.label)
+    def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], rows: Sequence[Row], axis: int = 0) -> Choice:
+        ending = _endings(found[0])[axis]
+        return last_above(ranks, np.array([row[f"{self.shown}{ending}"] for row in rows]), self.threshold, self.label)
 
 
-def _stability(found: Sequence[Found], which: int) -> float:
+def _endings(found: Sequence[Found]) -> list[str]:
+    """Endings of columns: of models with two ranks there are as many for samples as for features."""
+    return [" of samples", " of features"] if "labels 1" in found[0] else [""]
+
+
+def _stability(found: Sequence[Found], consensus: np.ndarray) -> float:
     """Silhouette of the components; dispersion of the consensus of a model with two ranks, or without components."""
     if "labels 1" in found[0] or not all("components" in one for one in found):
-        return dispersion(_consensus(found, which))
+        return dispersion(consensus)
     return silhouette([one["components"] for one in found])
-
-
-def _consensus(found: Sequence[Found], which: int) -> np.ndarray:
-    return consensus_matrix([one[f"labels {which}"] for one in found])
 
 
 def _count_items(subject: Subject) -> list[int]:

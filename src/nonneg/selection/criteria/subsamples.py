@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from ...exceptions import IncompatibleError, is_number
 from ..rules import Choice, last_above, medians
 from ..subjects import Rank, Subject, Vertices
-from .base import Criterion, Found, column, mean_and_error
+from .base import Criterion, Found, Row, column, mean_and_error
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Subsamples(Criterion):
         """How many parts the partitions have, in the median."""
         return float(np.median(column(found, "parts")))
 
-    def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], axis: int = 0) -> Choice:
+    def choose(self, ranks: Sequence[int], found: Sequence[Sequence[Found]], rows: Sequence[Row], axis: int = 0) -> Choice:
         values = np.array([np.median(column(parts, "rand")) for parts in found])
         choice = last_above(ranks, values, self.threshold, self.label, medians(len(found[0])))
         fewer = [rank for rank, parts in zip(ranks, found, strict=True) if self._parts(parts) < rank]
