@@ -205,11 +205,11 @@ def test_long_products_of_a_batch_are_the_sums_of_their_pieces(m, points, rng):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_large_batch_goes_on_without_runs_that_are_over(rng, monkeypatch):
-    X, sizes, advance = on_device(rng.random((12, 9))), [], Alternating.advance
+    X, sizes, advance = on_device(rng.random((40, 25))), [], Alternating.advance
     monkeypatch.setattr(Alternating, "advance", lambda self, sides: sizes.append(sides.W.shape[0]) or advance(self, sides))
-    found = NMF(2, n_init=20, random_state=0).fit(X)
+    found = NMF(4, n_init=20, random_state=0).fit(X)
     assert sizes[0] == 20
     assert sizes[-1] <= 10
     assert sizes == sorted(sizes, reverse=True)
     monkeypatch.setattr(run, "_SHRINKS", 100)
-    np.testing.assert_allclose(to_host(NMF(2, n_init=20, random_state=0).fit(X).objectives_), to_host(found.objectives_), rtol=1e-9)
+    np.testing.assert_allclose(to_host(NMF(4, n_init=20, random_state=0).fit(X).objectives_), to_host(found.objectives_), rtol=1e-9)

@@ -137,25 +137,31 @@ def _by_columns(
 
 
 @triton.jit
-def _coordinate_rows(F, C, QUADRATIC, m, r, penalty, firmness, R: tl.constexpr, BM: tl.constexpr, PASSES: tl.constexpr):
-    """Move each entry of a block of rows to its minimum, in turn. Arrays lie in columns: a thread holds a row."""
+def _coordinate_rows(
+    F, C, QUADRATIC, OUT, m, r, of_point, of_row, out_point, out_row, penalty, firmness,
+    R: tl.constexpr, BM: tl.constexpr, PASSES: tl.constexpr,
+):  # fmt: skip
+    """Move each entry of a block of rows to its minimum, in turn. A warp holds the block; the last strides of arrays are 1."""
     rows, k = tl.program_id(0).to(tl.int64) * BM + tl.arange(0, BM), tl.arange(0, R)
+    rows, k = tl.max_contiguous(rows, 1), tl.max_contiguous(k, 1)  # or a warp would go along a row: the longest way to its sums
     point = tl.program_id(1).to(tl.int64)
-    inside = (k[:, None] < r) & (rows[None, :] < m)
-    place = (point * r + k[:, None]) * m + rows[None, :]
-    f, c = tl.load(F + place, mask=inside, other=0.0), tl.load(C + place, mask=inside, other=0.0)
+    is_row, is_component = rows < m, k < r
+    inside = is_component[:, None] & is_row[None, :]
+    begun, target = F + point * of_point + rows * of_row, C + (point * m + rows) * r
+    f = tl.load(begun[None, :] + k[:, None], mask=inside, other=0.0)
     quadratic = QUADRATIC + point * r * r
-    firm = firmness * tl.sum(tl.load(quadratic + k * (r + 1), mask=k < r, other=0.0), 0)
-    c += firm * f
+    curvature = tl.load(quadratic + k * (r + 1), mask=is_component, other=0.0)
+    firm = firmness * tl.sum(curvature, 0)
+    used = tl.max(tl.where((curvature > 0) | (tl.sum(f, 1) > 0), k + 1, 0), 0)  # a batch may have points of fewer components
     for _ in range(PASSES):
-        for j in range(r):
-            row, own = tl.load(quadratic + j * r + k, mask=k < r, other=0.0), tl.load(quadratic + j * r + j) + firm
-            here = k[:, None] == j
-            old = tl.sum(tl.where(here, f, 0.0), 0)
-            slope = tl.sum(f * row[:, None] - tl.where(here, c, 0.0), 0) + firm * old + penalty
-            new = tl.where(own > 0, tl.maximum(old - slope / tl.maximum(own, 1e-37), 0.0), old)
-            f = tl.where(here, new[None, :], f)
-    tl.store(F + place, f, mask=inside)
+        for j in range(used):
+            others = tl.load(quadratic + j * r + k, mask=is_component & (k != j), other=0.0)
+            own = tl.load(quadratic + j * r + j) + firm
+            c = tl.load(target + j, mask=is_row, other=0.0) + firm * tl.load(begun + j, mask=is_row, other=0.0) - penalty
+            new = tl.maximum((c - tl.sum(f * others[:, None], 0)) * (1.0 / tl.maximum(own, 1e-37)), 0.0)
+            f = tl.where(k[:, None] == tl.where(own > 0, j, -1), new[None, :], f)
+    place = OUT + point * out_point + rows * out_row
+    tl.store(place[None, :] + k[:, None], f, mask=inside)
 
 
 @triton.jit
@@ -403,8 +409,9 @@ def _ranges(length: int, blocks: int, step: int) -> tuple[int, int]:
 
 
 _GROUP = 32
-"""Components that are gone over together if there are more than `_WIDE`, or in double precision more than these: as many as fit
-into the registers of a thread."""
+"""Components that are gone over together if there are more than `_WIDE`: a step of few is shorter than one of many."""
+_ROWS, _MANY_ROWS, _MANY = 8, 32, 2**16
+"""Rows of a warp: four threads for each, so that sums over components are short; of many rows one for each, which is less work."""
 
 
 def _move_rows(F: Array, C: Array, Q: Array, penalty: float = 0.0, passes: int = 1, firmness: float = 0.0) -> Array:
@@ -421,32 +428,31 @@ def _move_rows(F: Array, C: Array, Q: Array, penalty: float = 0.0, passes: int =
         The new F.
     """
     *points, m, r = F.shape
-    f, c = (array.reshape(-1, m, r).mT.clone(memory_format=torch.contiguous_format) for array in (F, C))
-    Q = Q.reshape(-1, r, r)
-    if r <= (_WIDE if F.dtype == torch.float32 else _GROUP):
-        _descend(f, c, Q.contiguous(), penalty, passes, firmness / r)
-        return f.mT.reshape(*points, m, r)
+    f, C, Q = F.reshape(-1, m, r), C.reshape(-1, m, r).contiguous(), Q.reshape(-1, r, r).contiguous()
+    if r <= _WIDE:
+        found = torch.empty_like(C)
+        _descend(f, C, Q, found, penalty, passes, firmness / r)
+        return found.reshape(*points, m, r)
     firm = firmness / r * Q.diagonal(dim1=-2, dim2=-1).sum(-1)[:, None, None]
-    c, Q = c + firm * f, Q + firm * torch.eye(r, device=Q.device, dtype=Q.dtype)
-    of = torch.arange(r, device=Q.device) // _GROUP
+    C, Q = C + firm * f, Q + firm * torch.eye(r, device=Q.device, dtype=Q.dtype)
+    found, of = f.clone(memory_format=torch.contiguous_format), torch.arange(r, device=Q.device) // _GROUP
     others = torch.where(of[:, None] == of, torch.zeros_like(Q), Q)
     for _ in range(passes):
         for start in range(0, r, _GROUP):
             some = slice(start, min(start + _GROUP, r))
-            group = f[:, some].contiguous()
-            _descend(group, torch.baddbmm(c[:, some], others[:, some], f, alpha=-1), Q[:, some, some].contiguous(), penalty, 1, 0.0)
-            f[:, some] = group
-    return f.mT.reshape(*points, m, r)
+            part = torch.baddbmm(C[..., some], found, others[..., some], alpha=-1)
+            _descend(found[..., some], part, Q[:, some, some].contiguous(), found[..., some], penalty, 1, 0.0)
+    return found.reshape(*points, m, r)
 
 
-def _descend(f: Array, c: Array, Q: Array, penalty: float, passes: int, firmness: float) -> None:
-    """The same for matrices that lie in columns, in place."""
-    points, r, m = f.shape
-    R = max(2, triton.next_power_of_2(r))
-    rows, warps = (256, 4) if R <= 32 else (64, 2)
+def _descend(f: Array, c: Array, Q: Array, out: Array, penalty: float, passes: int, firmness: float) -> None:
+    """The same of contiguous c and Q, into `out`, which may be f."""
+    points, m, r = f.shape
+    f, rows = f if f.stride(2) == 1 else f.contiguous(), _MANY_ROWS if points * m >= _MANY else _ROWS
     _coordinate_rows[triton.cdiv(m, rows), points](
-        f, c.contiguous(), Q, m, r, penalty, firmness, R=R, BM=rows, PASSES=passes, num_warps=warps
-    )
+        f, c, Q, out, m, r, *f.stride()[:2], *out.stride()[:2], penalty, firmness, R=max(4, triton.next_power_of_2(r)), BM=rows,
+        PASSES=passes, num_warps=1,
+    )  # fmt: skip
 
 
 _TOGETHER = 1024
@@ -463,7 +469,7 @@ def _find_share(
     R = max(2, triton.next_power_of_2(r))
     _line[(share.numel(),)](
         *(matrix.contiguous() for matrix in (B, G, mixed, B2, cross, square)), numbers if linear is None else linear, new, share,
-        numbers, r, R=R, ROWS=max(1, _TOGETHER // R), SHARES=shares, HAS_LINEAR=linear is not None,
+        numbers, r, R=R, ROWS=max(1, _TOGETHER // R), SHARES=shares, HAS_LINEAR=linear is not None, num_warps=8,
     )  # fmt: skip
     return share[..., None, None], new, numbers
 

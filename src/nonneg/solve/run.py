@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar, Protocol
 
 from ..data.blocks import Interrupted
@@ -119,16 +120,29 @@ class Solver(ABC):
         """One sweep over the learned factors."""
 
     def batches(self, signature: Signature) -> bool:
-        """Whether `step_all` takes little longer than a single step."""
+        """Whether a step of several runs takes little longer than one of a single run."""
         return False
 
-    def step_all(self, points: Sequence[Point], states: Sequence[Any]) -> list[Point]:
-        """One sweep of each of several runs of one problem."""
-        return [self.step(point, state) for point, state in zip(points, states, strict=True)]
+    def begin_all(self, points: Sequence[Point], states: Sequence[Any]) -> Batch:
+        """Several runs of one problem as a batch, if it `batches`."""
+        raise NotImplementedError
 
     def measure(self, point: Point, state: Any) -> tuple[float, float] | None:
         """The objective of the point of the last step, and the size of its terms, if the state has them."""
         return None
+
+
+class Batch(Protocol):
+    """Several runs of one problem, a step of all at a time. Of some steps in a row it makes only the points that are asked for."""
+
+    def advance(self) -> int:
+        """Take some steps of each run, and say how many."""
+
+    def point(self, place: int, step: int) -> Point:
+        """The point of a run after one of these steps, counted from 0; its state is brought up to it."""
+
+    def keep(self, places: Sequence[int]) -> None:
+        """Go on with some of the runs only."""
 
 
 @dataclass
@@ -208,19 +222,16 @@ def solve(
 def solve_all(
     runs: Sequence[Run], solver: Solver, stoppings: Sequence[Stopping], callbacks: Sequence[Callback | None]
 ) -> Sequence[Run]:
-    """Go on with several runs of one problem, a step of all at a time, until all are over."""
+    """Go on with several runs of one problem, some steps of all at a time, until all are over."""
     loops = [_Loop(*each, None) for each in zip(runs, [solver] * len(runs), stoppings, callbacks, strict=True)]
-    points, states = [run.point for run in runs], [run.state for run in runs]
-    while any(loop.run.status is None for loop in loops):
-        points = solver.step_all(points, states)  # of those that are over, too: a batch keeps its size
-        for loop, point in zip(loops, points, strict=True):
-            if loop.run.status is None:
-                loop.take(point)
-                loop.run.seconds = time.perf_counter() - loop.began
-        left = [place for place, loop in enumerate(loops) if loop.run.status is None]
+    batch = solver.begin_all([run.point for run in runs], [run.state for run in runs])
+    while left := [place for place, loop in enumerate(loops) if loop.run.status is None]:
         if 2 * len(left) <= len(loops) and len(loops) > _SHRINKS:
-            loops = [loops[place] for place in left]
-            points, states = [points[place] for place in left], [states[place] for place in left]
+            batch.keep(left)
+            loops, left = [loops[place] for place in left], [*range(len(left))]
+        steps = batch.advance()  # of runs that are over, too: a batch keeps its size
+        for place in left:
+            loops[place].take_some(steps, partial(batch.point, place))
     return runs
 
 
@@ -279,6 +290,17 @@ class _Loop:
         self._last = run.copy() if self.out_of_core else run
         taken = 0.0 if is_check else time.perf_counter() - began
         self._next_look = time.perf_counter() + max(_PATIENCE, _LOOKING * taken)
+
+    def take_some(self, steps: int, point_after: Callable[[int], Point]) -> None:
+        """Go on by some steps, of which only the points of checks are made, and the last."""
+        run, done = self.run, 0
+        while done < steps and run.status is None:
+            ahead = 1 if self.stopping.step_tol else min(run.next_check, self.stopping.max_iter) - run.n_iter
+            ahead = min(ahead, steps - done)
+            done += ahead
+            run.n_iter += ahead - 1
+            self.take(point_after(done - 1))
+        run.seconds = time.perf_counter() - self.began
 
     def return_to_last(self) -> None:
         """End a run whose pass over X was interrupted at its last check or look."""

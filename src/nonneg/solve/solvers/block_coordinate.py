@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
-from ...data.device import recorded, steps
+from ...data.device import reader, recorded, steps
 from ...exceptions import IncompatibleError, is_count, is_number
 from ...kernels.alternating import Alternating, Sides
-from ...kernels.namespace import Array, to_host
+from ...kernels.namespace import Array, has_cuda, to_host
 from ...kernels.projective import Progress, Projective
 from ...planning import canonical
 from ..point import Point
@@ -117,19 +117,19 @@ class BlockCoordinate(Solver):
 
     def step(self, point: Point, state: BlockState) -> Point:
         descent = point.problem.derived(_descents)(self, 1)
-        return descent.take([point], [state], descent.advance(*descent.state_of(point, state, self.momentum)), is_batch=False)[0]
+        found = descent.advance(*descent.state_of(point, state, self.momentum))
+        return descent.take(point, state, found[:-1], [found[-1][place] for place in range(3)])
 
-    def step_all(self, points: Sequence[Point], states: Sequence[BlockState]) -> list[Point]:
-        descent = points[0].problem.derived(_descents)(self, len(points))
-        several = [descent.state_of(point, state, self.momentum) for point, state in zip(points, states, strict=True)]
-        stacked = (descent.xp.stack(arrays) for arrays in map(list, zip(*several, strict=True)))
-        return descent.take(points, states, descent.advance(*stacked), is_batch=True)
+    def begin_all(self, points: Sequence[Point], states: Sequence[BlockState]) -> Blocks:
+        return Blocks(self, points, states)
 
     def measure(self, point: Point, state: BlockState) -> tuple[float, float] | None:
         problem = point.problem
         if state.value is None or problem.partial is not None:
             return None
-        value, size = to_host(problem.namespace.xp.stack([state.value, state.size])).tolist()
+        value, size = state.value, state.size
+        if not isinstance(value, float):
+            value, size = to_host(problem.namespace.xp.stack([value, size])).tolist()
         value, size = problem.constant + value, problem.constant + size
         return (value, size) if value > _CANCELLED * size else None
 
@@ -160,17 +160,60 @@ class _Descent(NamedTuple):
         value, size = (infinite, infinite) if state.value is None else (state.value, state.size)
         return [*factors, *last, xp.stack([state.momentum, value, size])]
 
-    def take(self, points: Sequence[Point], states: Sequence[BlockState], found: Sequence[Array], *, is_batch: bool) -> list[Point]:
-        """The points after a sweep; their states are brought up to date."""
-        moved, count = [], len(self.subproblems)
-        for number, (point, state) in enumerate(zip(points, states, strict=True)):
-            *factors, numbers = (array[number, ...] if is_batch else array for array in found)
-            state.momentum, state.value, state.size = (numbers[place] for place in range(3))
-            for each, F, last in zip(self.subproblems, factors[:count], factors[count:], strict=True):
-                state.last[each.letter.name] = last.T if each.letter.transposed else last
-                point = each.replaced(point, F)
-            moved.append(point)
-        return moved
+    def take(self, point: Point, state: BlockState, found: Sequence[Array], numbers: Sequence[Any]) -> Point:
+        """The point after a sweep; its state is brought up to date."""
+        count = len(self.subproblems)
+        state.momentum, state.value, state.size = numbers
+        for each, F, last in zip(self.subproblems, found[:count], found[count:], strict=True):
+            state.last[each.letter.name] = last.T if each.letter.transposed else last
+            point = each.replaced(point, F)
+        return point
+
+
+_SWEEPS, _KEPT = 10, 2**28
+"""Sweeps of a batch in a row, of which the host hears at once, and entries of the factors that are kept of them, at most."""
+
+
+class Blocks:
+    """Runs side by side: the state of all after each of some sweeps, on the device, and their numbers, on the host."""
+
+    def __init__(self, solver: BlockCoordinate, points: Sequence[Point], states: Sequence[BlockState]) -> None:
+        self._solver, self._points, self._states, self._problem = solver, [*points], [*states], points[0].problem
+        self._begin()
+        several = [self._descent.state_of(point, state, solver.momentum) for point, state in zip(points, states, strict=True)]
+        self._found: list[Sequence[Array]] = [[self._descent.xp.stack(arrays) for arrays in map(list, zip(*several, strict=True))]]
+        self._ahead: list[Sequence[Array]] = []
+        self._numbers: Any = None
+
+    def _begin(self) -> None:
+        """Make ready for as many runs as there are."""
+        self._descent: _Descent = self._problem.derived(_descents)(self._solver, len(self._points))
+        entries = 2 * len(self._points) * sum(math.prod(self._problem.shapes[name]) for name in self._problem.learned)
+        self._count = max(1, min(_SWEEPS, _KEPT // (2 * entries)))  # of these sweeps, and of those ahead
+
+    def advance(self) -> int:
+        self._found = self._ahead or self._swept()
+        read = reader(self._problem.namespace, self._descent.xp.stack([arrays[-1] for arrays in self._found]))
+        self._ahead = self._swept() if has_cuda(self._problem.namespace) else []  # worked on while the host looks at the others
+        self._numbers = read().tolist()
+        return self._count
+
+    def _swept(self) -> list[Sequence[Array]]:
+        """The states after sweeps from the last one."""
+        found = [self._descent.advance(*self._found[-1])]
+        while len(found) < self._count:
+            found.append(self._descent.advance(*found[-1]))
+        return found
+
+    def point(self, place: int, step: int) -> Point:
+        arrays = [array[place, ...] for array in self._found[step][:-1]]
+        return self._descent.take(self._points[place], self._states[place], arrays, self._numbers[step][place])
+
+    def keep(self, places: Sequence[int]) -> None:
+        self._points, self._states = [self._points[place] for place in places], [self._states[place] for place in places]
+        kept = self._descent.xp.asarray(places, device=self._problem.namespace.device)
+        self._found, self._ahead = [[self._descent.xp.take(array, kept, axis=0) for array in self._found[-1]]], []
+        self._begin()
 
 
 def _descents(problem: Problem) -> Any:

@@ -79,9 +79,11 @@ class Batch(Start):
 def _found(whole: Projective, ranks: Sequence[int], generators: Sequence[np.random.Generator], namespace: Namespace) -> Array:
     """The best factor of each start, at its best scale: found on some rows, with all rows fitted to its codes.
 
-    Starts of fewer components than the most have columns of zeros, which no step moves.
+    Starts of fewer components than the most have columns of zeros, which no step moves. The search is in single precision.
     """
-    xp, R = whole.xp, whole.R
+    xp, unit, namespace = whole.xp, whole.xp.max(abs(whole.R)), namespace._replace(dtype=whole.xp.float32)
+    R = xp.astype(whole.R / unit, namespace.dtype)
+    whole = whole._replace(R=R, penalty=whole.penalty and whole.penalty / float(unit) ** 2)
     squares = to_host(xp.sum(R * R, axis=1, dtype=xp.float64))
     filled = np.flatnonzero(squares > 0)
     few = min(len(filled), max(_FEW, _FEW_PER_COMPONENT * max(ranks)))
