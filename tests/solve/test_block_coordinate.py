@@ -13,7 +13,7 @@ from nonneg.kernels.alternating import Alternating
 from nonneg.kernels.coordinates import linear_rows
 from nonneg.kernels.projective import Projective, combined, coordinate_rows, gram, steps_of
 from nonneg.solve import run
-from nonneg.solve.starts.batch import _mergings
+from nonneg.solve.starts import batch
 
 
 @pytest.fixture
@@ -164,10 +164,20 @@ def test_the_search_finds_planted_parts(rng):
     assert (components @ parts.T / lengths).max(axis=0).min() > 0.95
 
 
+def test_swaps_go_on_without_starts_that_are_over(rng, monkeypatch):
+    X, sizes, swapped = on_device(rng.random((25, 40))), [], batch._swapped
+    monkeypatch.setattr(batch, "_swapped", lambda part, F, *others: sizes.append(F.shape[0]) or swapped(part, F, *others))
+    found = OPNMF(5, n_init=8, random_state=0).fit(X)
+    assert sizes[0] == 8
+    assert sizes[-1] <= 4
+    assert sizes == sorted(sizes, reverse=True)
+    assert len(set(to_host(found.objectives_).tolist())) > 1
+
+
 def test_a_merged_pair_keeps_its_leading_direction(rng):
     A = rng.random((30, 4))
     A[:, 3] = A[:, 1] * 1.1 + 0.01 * rng.random(30)
-    merged, *others = _mergings(A.T @ A, 8)
+    merged, *others = batch._mergings(A.T @ A, 8)
     assert len(others) == 7
     np.testing.assert_array_equal(others[5], merged)  # of six pairs, in turn
     assert list(np.flatnonzero(~merged.any(axis=0))) == [3]

@@ -16,6 +16,7 @@ import triton
 import triton.language as tl
 
 from .projective import Steps
+from .tuned import tuned
 
 Array = Any
 WIDEST = 128
@@ -410,7 +411,7 @@ def _ranges(length: int, blocks: int, step: int) -> tuple[int, int]:
 
 _GROUP = 32
 """Components that are gone over together if there are more than `_WIDE`: a step of few is shorter than one of many."""
-_ROWS, _MANY_ROWS, _MANY = 8, 32, 2**16
+_ROWS, _MANY_ROWS, _MANY = tuned((8, 32, 2**16), by="gpu", on="2026-11-20")
 """Rows of a warp: four threads for each, so that sums over components are short; of many rows one for each, which is less work."""
 
 

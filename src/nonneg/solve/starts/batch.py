@@ -99,25 +99,34 @@ def _found(whole: Projective, ranks: Sequence[int], generators: Sequence[np.rand
 def _searched(
     part: Projective, F: Array, ranks: Sequence[int], generators: Sequence[np.random.Generator], namespace: Namespace
 ) -> Array:
-    """The lowest point of each start after descents from a batch, and from swaps of the best."""
-    xp, count = part.xp, len(generators)
-    advance = recorded(namespace, lambda *arrays: part.advance(Progress(*arrays)))
-    best, lowest = _descended(part, advance, F, _SWEEPS, count)
+    """The lowest point of each start after descents from a batch, and from swaps of the best; once half have ended, of the rest."""
+    points = _points(len(ranks))
+
+    def begin() -> Callable[..., Sequence[Array]]:
+        return recorded(namespace, lambda *arrays: part.advance(Progress(*arrays)))
+
+    advance = begin()
+    best, lowest = _descended(part, advance, F, _SWEEPS, len(ranks))
+    batch = list(range(len(ranks)))
     falls = np.array(ranks) > 1
-    if falls.any():
-        for _ in range(_ROUNDS):
-            F, values = _descended(part, advance, _swapped(part, best, ranks, generators, namespace), _SWEEPS_A_ROUND, count)
-            falls &= values < lowest
-            if not falls.any():
-                break
-            best = xp.where(xp.asarray(falls, device=namespace.device)[:, None, None], F, best)
-            lowest = np.where(falls, values, lowest)
-    return best
+    for _ in range(_ROUNDS if falls.any() else 0):
+        if 2 * falls.sum() <= len(batch):
+            batch, advance = np.flatnonzero(falls).tolist(), begin()
+        own = [ranks[place] for place in batch], [generators[place] for place in batch]
+        swapped = _swapped(part, part.xp.stack([best[place] for place in batch]), *own, namespace, points)
+        found, values = _descended(part, advance, swapped, _SWEEPS_A_ROUND, len(batch))
+        for place, F, value in zip(batch, found, values, strict=True):
+            falls[place] &= value < lowest[place]
+            if falls[place]:
+                best[place], lowest[place] = F, value
+        if not falls.any():
+            break
+    return part.xp.stack(best)
 
 
 def _descended(
     part: Projective, advance: Callable[..., Sequence[Array]], F: Array, sweeps: int, count: int
-) -> tuple[Array, np.ndarray]:
+) -> tuple[list[Array], np.ndarray]:
     """The lowest point of each start after some sweeps from each of its points, and its objective up to a constant."""
     progress: Sequence[Array] = part.begin(F, _MOMENTUM)
     for _ in range(sweeps):
@@ -126,7 +135,7 @@ def _descended(
     values = np.where(np.isfinite(values), values, np.inf)
     numbers = values.argmin(axis=1)
     best = [progress[0][number + start * values.shape[1], :, :] for start, number in enumerate(numbers.tolist())]
-    return part.xp.stack(best), values[np.arange(count), numbers]
+    return best, values[np.arange(count), numbers]
 
 
 def _points(starts: int) -> int:
@@ -157,13 +166,18 @@ def _beginnings(part: Projective, ranks: Sequence[int], generators: Sequence[np.
 
 
 def _swapped(
-    part: Projective, F: Array, ranks: Sequence[int], generators: Sequence[np.random.Generator], namespace: Namespace
+    part: Projective,
+    F: Array,
+    ranks: Sequence[int],
+    generators: Sequence[np.random.Generator],
+    namespace: Namespace,
+    points: int,
 ) -> Array:
     """Copies of the point of each start, each with two components merged and a new one at badly approximated features.
 
     The pairs whose merging loses least are taken in turn; see `search.swapped`.
     """
-    xp, (count, few, rank), points = part.xp, F.shape, _points(len(ranks))
+    xp, (count, few, rank) = part.xp, F.shape
     Y = part.R.T @ F
     B, G = (to_host(array).astype(np.float64) for array in (Y.mT @ Y, F.mT @ F))
     residual = part.R - F @ Y.mT
