@@ -1,9 +1,9 @@
-"""The numbers of the source, each halved and doubled: which results and times they change, and which change nothing.
+"""The tuned numbers, each halved and doubled: which results and times they change, and which change nothing.
 
-``python benchmarks/tuned.py [NAME...]`` takes parts of names, as ``solve.stopping``; all without. A number is tried on the
+``python benchmarks/tuned.py [NAME...]`` takes parts of names, as ``solve.stopping``; all that are tuned without. A number is tried on the
 quickest calls that pass a function with it, of the pinned fits (``tests/recorded``), the calls of ``beside.py`` and some more. Each
 try is a process of its own, forked once all is compiled. Numbers inside compiled kernels are not changed by it: they are "not
-passed", as are those of what none of the calls does. All of them take an hour of a core.
+passed", as are those of what none of the calls does. All of them take half an hour of a core.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ NOTICED = 1.15
 
 
 def calls() -> dict[str, Callable[[], Any]]:
-    """Every call on which numbers are tried, by name; each returns what it found, arrays or a number."""
+    """Every call on which numbers are tried, by name; each returns what it found, arrays or a number. A fork has no pool of Dask."""
     import beside
     from tests.recorded import pins, plain
 
@@ -55,7 +55,7 @@ def calls() -> dict[str, Callable[[], Any]]:
             return pins._arrays(plain.run(name, Path(folder)))
 
     found: dict[str, Callable[[], Any]] = {name: (lambda name=name: pinned(name)) for name in plain.PINS}  # type: ignore[misc]
-    return found | dict(beside.CALLS) | OTHERS
+    return {name: call for name, call in found.items() if "dask" not in name} | dict(beside.CALLS) | OTHERS
 
 
 def _matching() -> Any:
@@ -247,8 +247,10 @@ def effects(number: Number, known: dict[str, Any], everything: dict[str, Callabl
             if known[call][1] <= LONGEST:
                 kinds.setdefault(call.split(",")[0], call)
         for call in list(kinds.values())[:TRIED]:
-            before, seconds = known[call][2] or tried(everything[call], [], 1.0)
-            known[call][2] = before, seconds
+            known[call][2] = known[call][2] or tried(everything[call], [], 1.0)
+            if isinstance(known[call][2], str):
+                continue
+            before, seconds = known[call][2]
             for factor in FACTORS:
                 found = tried(everything[call], places, factor)
                 row = {"number": name, "factor": factor, "call": call}
@@ -261,14 +263,14 @@ def effects(number: Number, known: dict[str, Any], everything: dict[str, Callabl
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", help="parts of the names of numbers, module.NAME; all without")
+    parser.add_argument("names", nargs="*", help="parts of the names of numbers, module.NAME; all that are tuned without")
     parser.add_argument("--json", type=Path, help="where to write all figures")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     chosen = [
         number
         for number in numbers()
-        if not given.names or any(part in f"{number.module.replace('/', '.')}.{number.name}" for part in given.names)
+        if (any(part in f"{number.module.replace('/', '.')}.{number.name}" for part in given.names) if given.names else number.by)
     ]
     everything, known = calls(), {}
     for name, call in everything.items():
