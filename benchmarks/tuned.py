@@ -1,9 +1,9 @@
 """The tuned numbers, each halved and doubled: which results and times they change, and which change nothing.
 
-``python benchmarks/tuned.py [NAME...]`` takes parts of names, as ``solve.stopping``; all that are tuned without. A number is tried on the
-quickest calls that pass a function with it, of the pinned fits (``tests/recorded``), the calls of ``beside.py`` and some more. Each
-try is a process of its own, forked once all is compiled. Numbers inside compiled kernels are not changed by it: they are "not
-passed", as are those of what none of the calls does. All of them take half an hour of a core.
+``python benchmarks/tuned.py [NAME...]`` takes parts of names, as ``solve.stopping``; all that are tuned without. A number is tried
+on the quickest calls that pass a function with it, of the pinned fits (``tests/recorded``), the calls of ``beside.py`` and some
+more. Each try is a process of its own, forked once all is compiled. Numbers inside compiled kernels are not changed by it: they are
+"not passed", as are those of what none of the calls does. All of them take half an hour of a core.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ NOTICED = 1.15
 
 
 def calls() -> dict[str, Callable[[], Any]]:
-    """Every call on which numbers are tried, by name; each returns what it found, arrays or a number. A fork has no pool of Dask."""
+    """Every call on which numbers are tried, by name; each returns what it found. Forks have no pool of Dask."""
     import beside
     from tests.recorded import pins, plain
 
