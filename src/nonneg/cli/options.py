@@ -44,6 +44,18 @@ class Registered(click.ParamType):
         return [CompletionItem(name) for name in self._load() if name.startswith(incomplete)]
 
 
+def models(registry: str) -> Registered:
+    """Names of models in a registry of `nonneg.estimators`."""
+
+    def load() -> Mapping[str, type]:
+        from .. import estimators
+
+        found: Mapping[str, type] = getattr(estimators, registry)
+        return found
+
+    return Registered("--model", load)
+
+
 def together(*given: Decorator) -> Decorator:
     """Several options as one decorator, in their order."""
 

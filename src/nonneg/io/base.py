@@ -229,6 +229,8 @@ class Kind(ABC):
     """Its name in messages."""
     suffixes: ClassVar[tuple[str, ...]] = ()
     """How names of such files end, in lower case."""
+    begins: ClassVar[tuple[bytes, ...]] = ()
+    """The first bytes of such files, if they tell."""
     writes: ClassVar[bool] = True
     several: ClassVar[bool] = False
     """Whether several files can be read as samples of one table."""
@@ -241,9 +243,13 @@ class Kind(ABC):
     has: ClassVar[frozenset[str]] = frozenset()
     """Which of the fields of `Wanted` make sense."""
 
-    @abstractmethod
     def recognises(self, source: Source) -> bool:
-        """Whether a file is of this kind, by how it begins."""
+        """Whether a file is of this kind, by how it begins; a folder, by what is in it."""
+        return self.holds(source.path) if source.path.is_dir() else bool(self.begins) and source.head.startswith(self.begins)
+
+    def holds(self, folder: Path) -> bool:
+        """Whether a folder is of this kind."""
+        return False
 
     @abstractmethod
     def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
@@ -256,10 +262,6 @@ class Kind(ABC):
     def open_path(self, path: Path, key: str | None) -> StoredMatrix:
         """The matrix in a file, or that of a name, left there to be read in blocks."""
         raise FileError(f"Files of {self.name} are not read in blocks.")
-
-    def opens_folder(self, path: Path) -> bool:
-        """Whether a folder is opened, whatever its name."""
-        return False
 
     def is_handle(self, X: Any) -> bool:
         """Whether an object of the libraries is an open file or array, rather than one in memory."""

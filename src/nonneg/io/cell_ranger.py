@@ -34,8 +34,8 @@ class CellRanger(Kind):
     name: ClassVar[str] = "a folder of Cell Ranger"
     writes: ClassVar[bool] = False
 
-    def recognises(self, source: Source) -> bool:
-        return source.path.is_dir() and None not in (_file(source.path, _MATRIX), _file(source.path, _FEATURES))
+    def holds(self, folder: Path) -> bool:
+        return None not in (_file(folder, _MATRIX), _file(folder, _FEATURES))
 
     def is_part(self, file: Path, folder: Path) -> bool:
         return True

@@ -33,9 +33,6 @@ class Delimited(Kind):
     is_plain_text: ClassVar[bool] = True
     has: ClassVar[frozenset[str]] = frozenset({"ignore"})
 
-    def recognises(self, source: Source) -> bool:
-        return False
-
     def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
         (source,) = sources
         text = source.text()

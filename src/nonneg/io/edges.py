@@ -25,9 +25,6 @@ class Edges(Kind):
     suffixes: ClassVar[tuple[str, ...]] = (".edges", ".edgelist", ".edg")
     is_plain_text: ClassVar[bool] = True
 
-    def recognises(self, source: Source) -> bool:
-        return False
-
     def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
         (source,) = sources
         rows = [

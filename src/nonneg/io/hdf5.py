@@ -31,12 +31,10 @@ class HDF5(Kind):
 
     name: ClassVar[str] = "AnnData"
     suffixes: ClassVar[tuple[str, ...]] = (".h5ad", ".h5", ".hdf5")
+    begins: ClassVar[tuple[bytes, ...]] = (MAGIC,)
     opens: ClassVar[tuple[str, ...]] = (".h5ad", ".h5", ".hdf5", ".hdf", ".he5")
     libraries: ClassVar[tuple[str, ...]] = ("h5py", "anndata")
     has: ClassVar[frozenset[str]] = frozenset({"variable"})
-
-    def recognises(self, source: Source) -> bool:
-        return source.head.startswith(MAGIC) and not source.name.endswith(".mat")
 
     def read(self, sources: Sequence[Source], wanted: Wanted) -> Table:
         (source,) = sources

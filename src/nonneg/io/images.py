@@ -26,15 +26,15 @@ class Images(Kind):
 
     name: ClassVar[str] = "images"
     suffixes: ClassVar[tuple[str, ...]] = (*_ENDINGS, ".zip")
+    begins: ClassVar[tuple[bytes, ...]] = _BEGINNINGS
     several: ClassVar[bool] = True
     writes: ClassVar[bool] = False
 
     def recognises(self, source: Source) -> bool:
-        return (
-            source.path.is_dir()
-            or source.head.startswith(_BEGINNINGS)
-            or (source.head.startswith(b"PK") and source.name.endswith(".zip"))
-        )
+        return super().recognises(source) or (source.head.startswith(b"PK") and source.name.endswith(".zip"))
+
+    def holds(self, folder: Path) -> bool:
+        return True
 
     def is_part(self, file: Path, folder: Path) -> bool:
         return file.parent == folder and _is_image(file.name)

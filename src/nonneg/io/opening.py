@@ -67,7 +67,9 @@ def _of_handle(X: Any, key: str | None) -> StoredMatrix:
 
 def _of_path(path: Path, key: str | None) -> StoredMatrix:
     """The matrix in a file or folder; an error says why there is none."""
-    kind = OPENED.get(path.suffix.lower()) or next((kind for kind in KINDS if kind.opens_folder(path)), None)
+    kind = OPENED.get(path.suffix.lower()) or next(
+        (kind for kind in KINDS if kind.opens and path.is_dir() and kind.holds(path)), None
+    )
     if kind is None:
         raise DataError(
             f"{path}: its name tells no kind of file. Known are {', '.join(OPENED)}. Tables of text, as "

@@ -31,12 +31,13 @@ class Parquet(Kind):
 
     name: ClassVar[str] = "Parquet"
     suffixes: ClassVar[tuple[str, ...]] = _SUFFIXES
+    begins: ClassVar[tuple[bytes, ...]] = (b"PAR1",)
     opens: ClassVar[tuple[str, ...]] = _SUFFIXES
     libraries: ClassVar[tuple[str, ...]] = ("pyarrow",)
     has: ClassVar[frozenset[str]] = frozenset({"ignore"})
 
-    def recognises(self, source: Source) -> bool:
-        return source.head.startswith(b"PAR1") or is_folder(source.path)
+    def holds(self, folder: Path) -> bool:
+        return any(_files_in(folder)) or any(_partitions_in(folder))
 
     def is_part(self, file: Path, folder: Path) -> bool:
         return file in parts_of(folder)
@@ -79,9 +80,6 @@ class Parquet(Kind):
             return parts[0] if len(parts) == 1 else Stacked(parts, str(path))
         except (pyarrow.ArrowInvalid, OSError) as error:
             raise DataError(f"{path} cannot be read as Parquet: {error}") from error
-
-    def opens_folder(self, path: Path) -> bool:
-        return is_folder(path)
 
     def is_handle(self, X: Any) -> bool:
         return type(X).__name__ == "ParquetFile"
@@ -185,11 +183,6 @@ def is_number(kind: Any) -> bool:
     import pyarrow.types as kinds
 
     return bool(kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind) or kinds.is_decimal(kind))
-
-
-def is_folder(path: Path) -> bool:
-    """Whether a folder holds a table of Parquet in parts."""
-    return path.is_dir() and (any(_files_in(path)) or any(_partitions_in(path)))
 
 
 def parts_of(path: Path) -> list[Path]:

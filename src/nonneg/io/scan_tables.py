@@ -47,9 +47,12 @@ class ScanTable(Kind):
     writes: ClassVar[bool] = False
     has: ClassVar[frozenset[str]] = frozenset({"mask"})
 
+    def holds(self, folder: Path) -> bool:
+        return any(is_scan(path) for path in _files_in(folder))
+
     def recognises(self, source: Source) -> bool:
         if source.path.is_dir():
-            return any(is_scan(path) for path in _files_in(source.path))
+            return self.holds(source.path)
         if not source.is_text or not source.name.endswith((".tsv", ".csv")):
             return False
         lines = source.head.decode("utf-8-sig", "replace").splitlines()[:2]

@@ -32,8 +32,8 @@ class Zarr(Kind):
     writes: ClassVar[bool] = False
     has: ClassVar[frozenset[str]] = frozenset({"variable"})
 
-    def recognises(self, source: Source) -> bool:
-        return source.path.is_dir() and any((source.path / name).exists() for name in ("zarr.json", ".zarray", ".zgroup"))
+    def holds(self, folder: Path) -> bool:
+        return any((folder / name).exists() for name in ("zarr.json", ".zarray", ".zgroup"))
 
     def is_part(self, file: Path, folder: Path) -> bool:
         return True

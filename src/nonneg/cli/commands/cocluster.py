@@ -7,36 +7,14 @@ from typing import Any
 
 import click
 
-from ..options import (
-    PATH,
-    Registered,
-    assignments,
-    checkpoint,
-    device,
-    file_option,
-    missing,
-    model_file,
-    negative,
-    reading,
-    report,
-    seed,
-    shell_command,
-)
+from .. import options
 from ..running import Session
 
-
-def _models() -> dict[str, type]:
-    """Models of co-clusters by name."""
-    from ... import estimators
-
-    return estimators.COCLUSTERS
+MODELS = options.models("COCLUSTERS")
 
 
-MODELS = Registered("--model", _models)
-
-
-@shell_command("cocluster")
-@click.argument("data", nargs=-1, required=True, type=PATH)
+@options.shell_command("cocluster")
+@click.argument("data", nargs=-1, required=True, type=options.PATH)
 @click.option("-m", "--model", type=MODELS, default="biornm3f", show_default=True, help="Model to fit.")
 @click.option(
     "-r",
@@ -48,17 +26,17 @@ MODELS = Registered("--model", _models)
 )
 @click.option("--divergence", help="euclidean, kl, … or a number b for the β-divergence.")
 @click.option("--restarts", type=int, help="How many starts; the best is kept.")
-@seed
-@assignments
-@reading
-@missing
-@negative
-@device
-@checkpoint
-@model_file(".cocluster.nonneg")
-@file_option("--rows", kind="table", help="Write to which group each sample belongs: .csv, …")
-@file_option("--columns", kind="table", help="Write to which group each feature belongs: .csv, …")
-@report
+@options.seed
+@options.assignments
+@options.reading
+@options.missing
+@options.negative
+@options.device
+@options.checkpoint
+@options.model_file(".cocluster.nonneg")
+@options.file_option("--rows", kind="table", help="Write to which group each sample belongs: .csv, …")
+@options.file_option("--columns", kind="table", help="Write to which group each feature belongs: .csv, …")
+@options.report
 @click.pass_obj
 def command(session: Session, /, data: tuple[Path, ...], model: str, rank: str, **given: Any) -> None:
     """Group the samples and the features of DATA together.

@@ -7,37 +7,14 @@ from typing import Any
 
 import click
 
-from ..options import (
-    PATH,
-    Registered,
-    assignments,
-    checkpoint,
-    device,
-    file_option,
-    missing,
-    model_file,
-    negative,
-    reading,
-    report,
-    seed,
-    shell_command,
-    strata,
-)
+from .. import options
 from ..running import Session
 
-
-def _models() -> dict[str, type]:
-    """Models of parts by name."""
-    from ... import estimators
-
-    return estimators.PARTS
+MODELS = options.models("PARTS")
 
 
-MODELS = Registered("--model", _models)
-
-
-@shell_command("fit")
-@click.argument("data", nargs=-1, required=True, type=PATH)
+@options.shell_command("fit")
+@click.argument("data", nargs=-1, required=True, type=options.PATH)
 @click.option("-m", "--model", type=MODELS, default="opnmf", show_default=True, help="Model to fit.")
 @click.option(
     "-r",
@@ -46,7 +23,7 @@ MODELS = Registered("--model", _models)
     show_default=True,
     help="How many parts; or several, 2-12, of which the best is found, as nonneg rank does. auto: 2-12, as far as the data allow.",
 )
-@strata
+@options.strata
 @click.option("--form", help="The product form, with --model form: 'W H', 'X W W.T', …")
 @click.option("--divergence", help="euclidean, kl, itakura-saito, … or a number b for the β-divergence.")
 @click.option("--orthogonality", help="soft, exact, or a number between 0 and 1; for models with orthogonal parts.")
@@ -56,23 +33,23 @@ MODELS = Registered("--model", _models)
 @click.option("--max-iter", type=int, help="The most iterations of a start.")
 @click.option("--tol", type=float, help="When the objective counts as settled.")
 @click.option("--jobs", type=int, help="How many starts at the same time.")
-@seed
-@assignments
-@reading
-@missing
-@negative
-@device
-@checkpoint
-@model_file(".nonneg")
-@file_option("--components", kind="table", help="Write the parts: .csv, .npy, .npz, .nii.gz, …")
-@file_option("--loadings", kind="table", help="Write how much of each part is in each sample: .csv, .npy, …")
-@file_option(
+@options.seed
+@options.assignments
+@options.reading
+@options.missing
+@options.negative
+@options.device
+@options.checkpoint
+@options.model_file(".nonneg")
+@options.file_option("--components", kind="table", help="Write the parts: .csv, .npy, .npz, .nii.gz, …")
+@options.file_option("--loadings", kind="table", help="Write how much of each part is in each sample: .csv, .npy, …")
+@options.file_option(
     "--labels",
     kind="table",
     help="Write to which part each feature belongs most, 0 for none; with --model clustering, each sample: .csv, …",
 )
-@file_option("--atlas", kind="table", help="Write the same as an image, .nii.gz, .label.gii, …; for brains.")
-@report
+@options.file_option("--atlas", kind="table", help="Write the same as an image, .nii.gz, .label.gii, …; for brains.")
+@options.report
 @click.pass_obj
 def command(session: Session, /, data: tuple[Path, ...], model: str, **given: Any) -> None:
     """Learn parts from DATA, samples × features.
