@@ -165,11 +165,11 @@ def test_the_search_finds_planted_parts(rng):
 
 
 def test_swaps_go_on_without_starts_that_are_over(rng, monkeypatch):
-    X, sizes, swapped = on_device(rng.random((25, 40))), [], batch._swapped
+    X, sizes, swapped = on_device(rng.random((30, 60))), [], batch._swapped
     monkeypatch.setattr(batch, "_swapped", lambda part, F, *others: sizes.append(F.shape[0]) or swapped(part, F, *others))
-    found = OPNMF(5, n_init=8, random_state=0).fit(X)
-    assert sizes[0] == 8
-    assert sizes[-1] <= 4
+    found = OPNMF(12, n_init=10, random_state=0).fit(X)
+    assert sizes[0] == 10
+    assert sizes[-1] <= 5
     assert sizes == sorted(sizes, reverse=True)
     assert len(set(to_host(found.objectives_).tolist())) > 1
 

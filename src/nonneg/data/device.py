@@ -80,15 +80,6 @@ def recorded(namespace: Namespace, function: Callable[..., Sequence[Array]]) -> 
     return Recorded(function)
 
 
-def reader(namespace: Namespace, array: Array) -> Callable[[], np.ndarray]:
-    """A function that gives an array as it is now to the host, and does not wait for what the device is told to do later."""
-    if not has_cuda(namespace):
-        return lambda: to_host(array)
-    from ..kernels.recorded import Reading
-
-    return Reading(array).wait
-
-
 def dense(values: Array, namespace: Namespace, unit: float = 1.0) -> DenseData:
     """A dense array as data, where it lies."""
     return (DenseData if namespace.is_host else DeviceData)(values, namespace, unit)

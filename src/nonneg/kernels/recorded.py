@@ -1,6 +1,4 @@
-"""Work of a card of its own: kernels of a step, recorded once and started together (CUDA graphs), since small ones take longer to
-start than to run; and copies that the host does not wait for.
-"""
+"""CUDA graphs: kernels of a step recorded once and started together, since small kernels take longer to start than to run."""
 
 # mypy: allow-untyped-calls
 
@@ -9,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 import torch
 
 Array = Any
@@ -46,18 +43,3 @@ class Recorded:
             self._found = self._function(*self._given)
             self._graph.capture_end()
         torch.cuda.current_stream().wait_stream(stream)
-
-
-class Reading:
-    """A tensor on its way to main memory, in the order of what the device was told to do."""
-
-    def __init__(self, tensor: Array) -> None:
-        self._values = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
-        self._values.copy_(tensor, non_blocking=True)
-        self._is_there = torch.cuda.Event()
-        self._is_there.record()
-
-    def wait(self) -> np.ndarray:
-        """Its values, once they are there."""
-        self._is_there.synchronize()
-        return np.asarray(self._values)

@@ -226,7 +226,7 @@ def solve_all(
     loops = [_Loop(*each, None) for each in zip(runs, [solver] * len(runs), stoppings, callbacks, strict=True)]
     batch = solver.begin_all([run.point for run in runs], [run.state for run in runs])
     while left := [place for place, loop in enumerate(loops) if loop.run.status is None]:
-        if 4 * len(left) <= 3 * len(loops) and len(loops) > _SHRINKS:
+        if 2 * len(left) <= len(loops) and len(loops) > _SHRINKS:
             batch.keep(left)
             loops, left = [loops[place] for place in left], [*range(len(left))]
         steps = batch.advance()  # of runs that are over, too: a batch keeps its size
@@ -235,8 +235,8 @@ def solve_all(
     return runs
 
 
-_SHRINKS = tuned(16, by="gpu", on="2026-11-20")
-"""Runs from which a batch goes on without those that are over, if that is a quarter of them: a device prepares for another size as
+_SHRINKS = tuned(16, by="gpu", on="2026-11-19")
+"""Runs from which a batch goes on without those that are over, if that is half of them: a device prepares for another size for as
 long as some ten steps of a few runs take."""
 
 

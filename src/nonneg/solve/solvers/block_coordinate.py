@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
-from ...data.device import reader, recorded, steps
+from ...data.device import recorded, steps
 from ...exceptions import IncompatibleError, is_count, is_number
 from ...kernels.alternating import Alternating, Sides
-from ...kernels.namespace import Array, has_cuda, to_host
+from ...kernels.namespace import Array, to_host
 from ...kernels.projective import Progress, Projective
 from ...planning import canonical
 from ..point import Point
@@ -182,28 +182,20 @@ class Blocks:
         self._begin()
         several = [self._descent.state_of(point, state, solver.momentum) for point, state in zip(points, states, strict=True)]
         self._found: list[Sequence[Array]] = [[self._descent.xp.stack(arrays) for arrays in map(list, zip(*several, strict=True))]]
-        self._ahead: list[Sequence[Array]] = []
         self._numbers: Any = None
 
     def _begin(self) -> None:
         """Make ready for as many runs as there are."""
         self._descent: _Descent = self._problem.derived(_descents)(self._solver, len(self._points))
         entries = 2 * len(self._points) * sum(math.prod(self._problem.shapes[name]) for name in self._problem.learned)
-        self._count = max(1, min(_SWEEPS, _KEPT // (2 * entries)))  # of these sweeps, and of those ahead
+        self._count = max(1, min(_SWEEPS, _KEPT // entries))
 
     def advance(self) -> int:
-        self._found = self._ahead or self._swept()
-        read = reader(self._problem.namespace, self._descent.xp.stack([arrays[-1] for arrays in self._found]))
-        self._ahead = self._swept() if has_cuda(self._problem.namespace) else []  # worked on while the host looks at the others
-        self._numbers = read().tolist()
-        return self._count
-
-    def _swept(self) -> list[Sequence[Array]]:
-        """The states after sweeps from the last one."""
         found = [self._descent.advance(*self._found[-1])]
         while len(found) < self._count:
             found.append(self._descent.advance(*found[-1]))
-        return found
+        self._found, self._numbers = found, to_host(self._descent.xp.stack([arrays[-1] for arrays in found])).tolist()
+        return self._count
 
     def point(self, place: int, step: int) -> Point:
         arrays = [array[place, ...] for array in self._found[step][:-1]]
@@ -212,7 +204,7 @@ class Blocks:
     def keep(self, places: Sequence[int]) -> None:
         self._points, self._states = [self._points[place] for place in places], [self._states[place] for place in places]
         kept = self._descent.xp.asarray(places, device=self._problem.namespace.device)
-        self._found, self._ahead = [[self._descent.xp.take(array, kept, axis=0) for array in self._found[-1]]], []
+        self._found = [[self._descent.xp.take(array, kept, axis=0) for array in self._found[-1]]]
         self._begin()
 
 
