@@ -10,7 +10,7 @@ from nonneg.data import Request, Unreached
 from nonneg.data import visiting as storage
 from nonneg.data.dense import DenseData
 from nonneg.data.gram import GramData
-from nonneg.data.reading import read_data
+from nonneg.data.reading import read_data, read_weighted
 from nonneg.data.sparse import SparseData
 from nonneg.divergences import Alpha, Beta, DualI, Gamma
 from nonneg.divergences.base import LogRatio, Operand
@@ -100,6 +100,24 @@ def test_a_single_factor_in_pieces(threads, rng, monkeypatch):
     with limited(threads):
         (E,), _ = both(x)["dense"].visit(U, None, [Request(Operand(1, -2), "right", None)])
     np.testing.assert_allclose(E, x / U**2)
+
+
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_wide_data_are_visited_by_columns(layout, weighted, rng, monkeypatch):
+    monkeypatch.setattr("nonneg.data.dense._WIDE", 50)
+    monkeypatch.setattr(storage, "_BLOCK_ENTRIES", dict.fromkeys(storage._BLOCK_ENTRIES, 100))
+    x, U, V = rng.random((5, 200)) + 0.1, rng.random((5, 2)) + 0.1, rng.random((2, 200)) + 0.1
+    weights = rng.random(x.shape) if weighted else np.ones(x.shape)
+    data = read_weighted(layout(x), weights=layout(weights)) if weighted else DenseData(layout(x), namespace_of(x))
+    u, v = rng.random((3, 5)), rng.random((200, 3))
+    requests = [Request(Operand(1, -1), "right", v), Request(Operand(1, -1), "left", u)]
+    (right, left), logarithm = data.visit(U, V, requests, 1.0)
+    np.testing.assert_allclose(right, weights * x / (U @ V) @ v)
+    np.testing.assert_allclose(left, u @ (weights * x / (U @ V)))
+    assert logarithm == pytest.approx(np.sum(weights * x * np.log(U @ V)))
+    (E,), _ = data.visit(x, None, [Request(Operand(1, -2), "right", None)])
+    np.testing.assert_allclose(E, weights / x)
 
 
 def test_blocks_cover_all_rows():

@@ -7,7 +7,7 @@ from nonneg.data import read_data
 from nonneg.data import sparse as of_sparse
 from nonneg.kernels import host
 from nonneg.kernels import threads as in_ranges
-from nonneg.kernels.host import blas_threads, by_pieces, cube_root, inner, is_kept_in_double, multiplied
+from nonneg.kernels.host import blas_threads, by_pieces, cube_root, inner, is_kept_in_double, multiplied, multiplied_in_double
 from nonneg.kernels.threads import limited
 
 pytestmark = pytest.mark.wide(one_in=2)
@@ -32,6 +32,7 @@ LAYOUTS = {"rows": np.ascontiguousarray, "columns": np.asfortranarray, "strided"
         (400, 40, 400),
         (2000, 2000, 70),
         (60000, 30, 3),
+        (60000, 100, 7),
         (0, 3, 2),
     ],
 )
@@ -43,6 +44,17 @@ def test_products(shape, left, right, dtype, threads, has_avx512, rng, monkeypat
     product = multiplied(LAYOUTS[left](A), LAYOUTS[right](B))
     assert product.dtype == (np.float64 if is_kept_in_double(*shape) else dtype)
     np.testing.assert_allclose(product, A.astype(float) @ B.astype(float), rtol=middle * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("shape", [(100, 60000, 9), (2000, 9000, 20)], ids=str)
+def test_sums_in_double_are_the_same_for_any_number_of_threads(shape, rng, monkeypatch):
+    rows, middle, columns = shape
+    A, B = rng.random((rows, middle), np.float32), rng.random((middle, columns), np.float32)
+    monkeypatch.setattr("nonneg.kernels.host.blas_threads", lambda: 1)
+    alone = multiplied_in_double(A, B)
+    monkeypatch.setattr("nonneg.kernels.host.blas_threads", lambda: 2)
+    np.testing.assert_array_equal(multiplied_in_double(A, B), alone)
+    np.testing.assert_allclose(alone, A.astype(float) @ B.astype(float), rtol=1e-12)
 
 
 def test_tall_products_come_in_rows(rng):

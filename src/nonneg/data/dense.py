@@ -29,6 +29,8 @@ _WORTH_A_PIECE = tuned(10**6, by="iteration", on="2026-11-16")
 
 _LARGE = tuned(2**22, by="iteration", on="2026-11-16")
 """Entries from which on a survey is worth a kernel."""
+_WIDE = 2**13
+"""Columns from which on an elementwise pass over fewer rows goes by columns: no block of rows is in the cache."""
 _PLAIN: tuple[Total, ...] = (("power", 1), ("power", 2))
 """The sums that it knows."""
 
@@ -63,6 +65,10 @@ class DenseData(Data):
 
     def _rows(self, rows: slice) -> DenseData:
         return DenseData(self.values[rows, :], self.namespace, self.unit)
+
+    @cached_property
+    def _turned(self) -> DenseData:
+        return DenseData(self.values.T, self.namespace, self.unit)
 
     def _weighted_block(self, rows: slice | np.ndarray) -> tuple[Array, Array | None]:
         """Some rows of X and their weights; None if all are one."""
@@ -148,6 +154,11 @@ class DenseData(Data):
     def visit(
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
     ) -> tuple[list[Array], Any]:
+        if self.namespace.is_host and max(_WIDE, self.shape[0]) < self.shape[1]:
+            from .transposed import TransposedData
+
+            return TransposedData(self._turned).visit(U, V, requests, log_power)
+
         def walk(rows: slice, U: Array, requests: Sequence[Request]) -> tuple[list[Array], Any]:
             return self._rows(rows)._walk(U, V, requests, log_power)
 
@@ -160,7 +171,8 @@ class DenseData(Data):
         xp = self.namespace.xp
         walk, logarithm = Pass(self, U, V, requests), None
         for rows in row_blocks(*self.shape, self.namespace.device):
-            (x, weights), approximation = self._weighted_block(rows), walk.approximation(rows)
+            x, weights = self._weighted_block(rows)
+            approximation = walk.approximation(rows, by_columns=xp is np and not x.flags.c_contiguous)
             if weights is not None:
                 approximation = xp.where(weights > 0, approximation, xp.ones_like(x))  # 0 · ∞ is NaN
 
@@ -170,10 +182,11 @@ class DenseData(Data):
 
             walk.add(rows, evaluate)
             if log_power is not None:
-                weighted = None if weights is None else weights * log_of(xp, approximation)
-                # NumPy multiplies in place of an array without a name, so in its order, and sums in that order.
-                terms = (log_of(xp, approximation) if weighted is None else weighted) * (x**log_power if log_power else 1.0)
-                logarithm = xp.sum(terms, dtype=xp.float64) + (0.0 if logarithm is None else logarithm)
+                logs = log_of(xp, approximation) if weights is None else weights * log_of(xp, approximation)
+                total = (
+                    _sum_product(xp, x if log_power == 1 else x**log_power, logs) if log_power else xp.sum(logs, dtype=xp.float64)
+                )
+                logarithm = total + (0.0 if logarithm is None else logarithm)
         return walk.results, logarithm
 
     # ---- row by row
@@ -256,6 +269,11 @@ def _in_lanes(X: np.ndarray, sweep: Sweep) -> Sweep:
                 G += more_G
             B = Y.T @ Y
     return Sweep(F, Y, B, G, order, options)
+
+
+def _sum_product(xp: Any, left: Array, right: Array) -> Any:
+    """⟨left, right⟩ in double precision, of NumPy arrays without their product."""
+    return np.einsum("ij,ij->", left, right, dtype=np.float64) if xp is np else xp.sum(left * right, dtype=xp.float64)
 
 
 def _sum_of(arrays: Iterator[Array]) -> Array:

@@ -78,7 +78,9 @@ class TransposedData(Partial):
         self, U: Array, V: Array | None, requests: Sequence[Request], log_power: float | None = None
     ) -> tuple[list[Array], Any]:
         turned = [
-            Request(operand, "left" if side == "right" else "right", None if matrix is None else matrix.T)
+            Request(operand, "right", None)
+            if matrix is None
+            else Request(operand, "left" if side == "right" else "right", matrix.T)
             for operand, side, matrix in requests
         ]
         left, right = (U.T, None) if V is None else (V.T, U.T)

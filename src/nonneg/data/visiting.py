@@ -56,8 +56,10 @@ class Pass:
             dtype = np.dtype(np.float64)
         return self.namespace.xp.zeros(shape, dtype=dtype, device=self.namespace.device)
 
-    def approximation(self, rows: slice) -> Array:
-        block = as_dense(self.U[rows, :] if self.V is None else self.U[rows, :] @ self.V)
+    def approximation(self, rows: slice, *, by_columns: bool = False) -> Array:
+        """A block of rows of X̂, in memory by columns if those of X are."""
+        U = self.U[rows, :]
+        block = as_dense(U if self.V is None else (self.V.T @ U.T).T if by_columns else U @ self.V)
         if self.U.dtype == self.namespace.dtype:
             block = as_type(block, self.U.dtype)  # V may be small, and in double precision
         return clip(self.namespace.xp, block, self.floor, math.inf)

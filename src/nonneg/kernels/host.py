@@ -17,7 +17,7 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from threadpoolctl import ThreadpoolController
 
 from .namespace import Array, has_kernels, namespace_of
-from .threads import over_pieces, suited_to
+from .threads import limited, over_pieces, suited_to
 
 _PIECE = 2**16
 """Entries of a piece: few enough for intermediate results to stay in the cache, and so many that calls do not count."""
@@ -40,6 +40,9 @@ _EXACT_FACTOR, _EXACT_OPERANDS = 2**10, 2**17
 """Entries of a factor, or of data, up to which float32 is converted to double before a product; as many are in blocks of others."""
 _LEAST_SUMMANDS = 16
 """Summands of a block, at least."""
+_LONG, _STEP = 64, 2**11
+"""Rows of a result, and summands, beside its columns: with more rows and fewer summands, a range is one of rows, since the sums of
+ranges of summands would take as long as their products; and rows that are taken at a time, to stay in the cache."""
 _LONG_RANGE = 400
 """Rows, at least, of a range whose result is as large as its other operand."""
 
@@ -119,9 +122,16 @@ def multiplied_in_double(left: Any, right: Any) -> Array:
     if not type(left) is type(right) is np.ndarray or np.float32 not in (left.dtype, right.dtype):
         return left @ right
     (rows, summands), columns = left.shape, right.shape[1]
+    first, *others = _share_out(_add_in_double, summands, blas_threads(), rows * columns, left, right)
+    return sum(others, first)
+
+
+def _add_in_double(first: int, last: int, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The product of a range of the inner side, a block at a time."""
+    rows, columns = left.shape[0], right.shape[1]
     step, result = max(_LEAST_SUMMANDS, _EXACT_OPERANDS // (rows + columns)), np.zeros((rows, columns))
-    for start in range(0, summands, step):
-        some = slice(start, start + step)
+    for start in range(first, last, step):
+        some = slice(start, min(start + step, last))
         result += left[:, some].astype(np.float64, copy=False) @ right[some].astype(np.float64, copy=False)
     return result
 
@@ -176,6 +186,10 @@ def multiplied(left: Any, right: Any) -> Array:
             right, block = np.ascontiguousarray(right), -(-rows // (blocks * _TOGETHER)) * _TOGETHER  # all of about one size
         _share_out(_multiply_rows, rows, threads, inner * columns, left, right, result, block)
         return result
+    if threads <= _FEW and left.flags.f_contiguous and 4 * columns <= inner < _LONG * columns <= rows:
+        result = np.empty((rows, columns), left.dtype)
+        _share_out(_multiply_columns, rows, threads, inner * columns, left, np.ascontiguousarray(right.T), result)
+        return result
     if threads <= _FEW and left.flags.f_contiguous and inner >= 4 * min(rows, columns):
         first, *others = _share_out(_multiply_range, inner, threads, rows * columns, left, right)
         return np.ascontiguousarray(sum(others, first))
@@ -203,6 +217,13 @@ def _multiply_rows(first: int, last: int, left: Array, right: Array, result: Arr
         np.matmul(left[rows], right, out=result[rows])
 
 
+def _multiply_columns(first: int, last: int, left: Array, rightT: Array, result: Array) -> None:
+    """Some rows of left, which lie in memory by columns: (rightᵀ leftᵀ)ᵀ a block at a time, which BLAS is quicker at."""
+    for start in range(first, last, _STEP):
+        rows = slice(start, min(start + _STEP, last))
+        result[rows] = (rightT @ left[rows].T).T
+
+
 def _multiply_range(first: int, last: int, left: Array, right: Array) -> Array:
     """Product of a range of the inner side, a summand of Aᵀ · right; with A the larger one, BLAS is quicker at rightᵀ · A."""
     a, b = left[:, first:last], right[first:last]
@@ -211,7 +232,7 @@ def _multiply_range(first: int, last: int, left: Array, right: Array) -> Array:
 
 def _share_out(work: Callable[..., Any], rows: int, threads: int, each: int, *arguments: Any, least: int = 0) -> list[Any]:
     """Do the work for ranges of rows, each of which takes so many multiplications; a range, the least or more."""
-    with nullcontext() if threads == 1 else suited_to(0):
+    with limited(threads), nullcontext() if threads == 1 else suited_to(0):
         return over_pieces(lambda start, stop: work(start, stop, *arguments), rows, each, max(least, _WORTH_A_THREAD))
 
 
