@@ -12,7 +12,7 @@ import nonneg
 from nonneg.data import device
 from nonneg.data.device import DeviceData, check_device, placed
 from nonneg.data.reading import read_data
-from nonneg.exceptions import IncompatibleError
+from nonneg.exceptions import DataError, IncompatibleError
 from nonneg.selection import rank_scan
 from nonneg.selection.criteria import Restarts
 
@@ -172,3 +172,29 @@ def test_every_factorization_takes_it():
     factorizers = [cls for cls in public if inspect.isclass(cls) and issubclass(cls, nonneg.estimators.Factorizer)]
     assert len(factorizers) > 15
     assert all(inspect.signature(cls).parameters["device"].default is None for cls in factorizers)
+
+
+ON_THE_HOST = {
+    "NMFImputer": nonneg.NMFImputer(2),
+    "TruncatedNonnegativeSVD": nonneg.TruncatedNonnegativeSVD(2),
+    "NonnegativeLDA": nonneg.NonnegativeLDA(2),
+    "GraphClustering": nonneg.graph.GraphClustering(2),
+}
+
+
+@pytest.mark.usefixtures("card")
+@pytest.mark.parametrize("name", ON_THE_HOST)
+def test_estimators_of_main_memory_say_so(name, X):
+    model = ON_THE_HOST[name]
+    assert "device" not in model.get_params()
+    with pytest.raises(DataError, match="which NumPy cannot read"):
+        model.fit(torch.tensor(X[:15] + X[:15].T), np.arange(15) % 2)
+
+
+@pytest.mark.usefixtures("card")
+def test_sequences_come_to_main_memory():
+    codes = np.random.default_rng(0).integers(3, size=90)
+    found, expected = (nonneg.hmm.QNMFHMM(2, random_state=0).fit(given) for given in (torch.tensor(codes), codes))
+    np.testing.assert_array_equal(found.transmat_, expected.transmat_)
+    several = nonneg.hmm.QNMFHMM(2, random_state=0).fit([torch.tensor(codes[:40]), torch.tensor(codes[40:])])
+    np.testing.assert_array_equal(several.transmat_, nonneg.hmm.QNMFHMM(2, random_state=0).fit([codes[:40], codes[40:]]).transmat_)

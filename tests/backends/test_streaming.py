@@ -176,3 +176,28 @@ def test_weights_of_samples_pass_through_in_blocks(X, tmp_path):
         warnings.simplefilter("ignore")
         with pytest.raises(nonneg.exceptions.IncompatibleError, match="worked on in main memory"):
             nonneg.NMF(3, device="cuda", **SMALL).fit(data, sample_weight=weights)
+
+
+# ---- Dask
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("divergence", ["euclidean", "kullback-leibler"])
+@pytest.mark.parametrize("name", ["NMF", "PNMF"])
+def test_workers_of_dask_use_their_cards(name, divergence, card):
+    da = pytest.importorskip("dask.array", reason="collections of Dask need dask")
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 3)) @ rng.random((3, 20)) + 0.1 * rng.random((60, 20))
+    model = getattr(nonneg, name)(
+        3, divergence=divergence, solver="multiplicative", init="random", random_state=0, max_iter=20, tol=0
+    )
+    blocks = da.from_array(X, chunks=(16, 20))
+    expected = clone(model).fit(blocks)
+    assert not card
+    found = clone(model).set_params(device="cuda").fit(blocks)
+    assert card or divergence != "euclidean"
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-9)
+    assert "cuda:0" in str(found.strategy_)
+    assert type(found.components_) is np.ndarray
+    with pytest.raises(nonneg.exceptions.IncompatibleError, match="DaskBlocks are worked on in main memory"):
+        clone(found).fit(blocks, weights=da.ones(X.shape, chunks=(16, 20)))

@@ -27,8 +27,10 @@ from .base import Data
 from .blocks import Gathering, How, ReadingLog, Seen, StoredBlocks, Work
 from .checking import bad_entry, survey_block
 from .cluster import homes_of, is_loss, is_reached, results_of, scheduler_at, sender, the_dask
+from .device import not_to_be_moved
 from .files import as_block
 from .reading import with_nan
+from .streamed import worked_on
 from .weighted.weights import Scaled, rows_of, stacked
 
 _FAN = tuned(8, by="cluster", on="2026-11-16")
@@ -49,6 +51,21 @@ class DaskBlocks(StoredBlocks):
         self.log, self.seen = ReadingLog(), self.nothing_seen()
         if 0 in self.shape:
             raise DataError(f"X is empty: its shape is {self.shape}. At least one row and one column are needed.")
+
+    _card: Namespace | None = None
+    """The card that each worker has, by the name that it has there: one that sees a single card (Dask-CUDA) calls it the first."""
+
+    @property
+    def card(self) -> Namespace:
+        """Where blocks are worked on."""
+        return self._card or self.namespace
+
+    def moved(self, namespace: Namespace) -> Data:
+        if namespace.is_host:
+            return self._changed(_card=None)
+        if self.costs.weighted:
+            raise not_to_be_moved(self, namespace)
+        return self._changed(_card=namespace)
 
     def nothing_seen(self) -> Seen:
         return Seen(scheduler=scheduler_at())
@@ -91,7 +108,7 @@ class DaskBlocks(StoredBlocks):
         dask = the_dask()
         name = work.__name__.strip("_").replace("_", "-")
         weighing = None if self.weighing is None else self.weighing.without_weights()
-        settings = (work, self.namespace, self.unit, wanted, self.seen.signed, weighing)
+        settings = (work, self.namespace, self.unit, wanted, self.seen.signed, weighing, self._card)
 
         def compute(how: Sequence[How]) -> Any:
             send = sender(self.seen.scheduler)
@@ -175,14 +192,15 @@ class DaskBlocks(StoredBlocks):
 
 def _worked(part: Any, settings: Any, shared: Any, own: Any, entries: Any, how: Sequence[How]) -> tuple[list[Any], list[Any]]:
     """Results of the work on a block: the summands, and a list of all others with the survey of a first pass."""
-    work, namespace, unit, wanted, signed, weighing = settings
+    work, namespace, unit, wanted, signed, weighing, card = settings
     weights, *own = aligned(own)
     block, survey = as_block(_entries_of(part), namespace), None
     if weighing is not None:
         block = weighing.weigh(block, _whole(weights, _entries_of(entries)))
     if wanted is not None:
         survey = survey_block(block, wanted, signed=signed, weighing=weighing)
-    results = work(block if unit == 1 else block.in_units(unit), aligned(shared), tuple(own))
+    block, shared, own = block if unit == 1 else block.in_units(unit), aligned(shared), tuple(own)
+    results = work(block, shared, own) if card is None else worked_on(card, work, block, shared, own)
     added = [result for way, result in zip(how, results, strict=True) if way == "add"]
     return added, [(tuple(result for way, result in zip(how, results, strict=True) if way != "add"), survey)]
 

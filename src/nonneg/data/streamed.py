@@ -127,10 +127,10 @@ class Streamed(Blocks):
                     if way == "add":
                         sums[number] = self._added(sums[number], results[number])
                         results[number] = None
-                stacked.add(tuple(map(self._on_host, results)), rows.stop - rows.start)
+                stacked.add(tuple(map(_on_host, results)), rows.stop - rows.start)
                 del block, results
         found = stacked.found
-        return [self._on_host(sums[number]) if way == "add" else found[number] for number, way in enumerate(how)]
+        return [_on_host(sums[number]) if way == "add" else found[number] for number, way in enumerate(how)]
 
     def _added(self, total: Any, more: Any) -> Any:
         """A sum over blocks, small ones in double precision as in main memory."""
@@ -139,11 +139,6 @@ class Streamed(Blocks):
             return more if total is None else total + more
         more = xp.astype(more, xp.float64) if is_added_in_double(math.prod(more.shape)) else more
         return more if total is None else total + more
-
-    def _on_host(self, array: Any) -> Any:
-        if array is None or isinstance(array, float | int):
-            return array
-        return to_host(array) if array.ndim else float(array)
 
     def _passing(self) -> Iterator[tuple[slice, Data]]:
         """The blocks on the card, the next one on its way there while one is worked on."""
@@ -201,6 +196,20 @@ class Streamed(Blocks):
         import torch
 
         return torch.cuda.device(self.card.device)
+
+
+def worked_on(card: Namespace, work: Work, block: Data, shared: tuple[Any, ...], own: tuple[Any, ...]) -> list[Any]:
+    """The results of work on a block in main memory, made on a card if it is of passes over entries or products."""
+    if work not in (*products, *elementwise):
+        return list(work(block, shared, own))
+    results = work(moved(block, card), _each(shared, card.asarray), tuple(map(card.asarray, own)))
+    return [_on_host(result) for result in results]
+
+
+def _on_host(array: Any) -> Any:
+    if array is None or isinstance(array, float | int):
+        return array
+    return to_host(array) if array.ndim else float(array)
 
 
 def _each(found: Any, change: Callable[[np.ndarray], Any]) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from ..data import Data
+from ..data.device import on_host
 from ..data.reading import refuse_masked
 from ..exceptions import DataError, ShapeError
 from ..io.opening import OPENED
@@ -39,6 +40,7 @@ def read_sequences(X: Any, lengths: Any = None, *, whole: bool = False) -> Seque
     generator, strings are sequences and their characters symbols; unless each is one character long, or `whole` says that the
     symbols are strings of more than one: then they are one sequence. Items of one symbol each are a column, as hmmlearn has it.
     """
+    X = [on_host(item) for item in X] if isinstance(X, list | tuple) else on_host(X)
     refuse_masked(X, "X")
     _refuse_files(X)
     if sparse.issparse(X):
