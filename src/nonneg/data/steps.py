@@ -108,6 +108,8 @@ class Curve(NamedTuple):
             return None, self.data_powers, self.powers, self.bounds
         if self.powers is not None and (*self.powers, *self.data_powers) == (0, -1, 0, 1):  # Itakura and Saito
             return self.slopes, None, None, self.bounds
+        if self.powers is not None and (*self.powers, *self.data_powers) == (0.5, 0.5):  # Hellinger
+            return self.slopes, None, self.powers, self.bounds
         return self.slopes, self.data_powers, self.powers, self.bounds
 
     @property

@@ -74,18 +74,26 @@ def _weigh(
             b[j] = one / y[j]
             a[j] = np.log(y[j]) - weights[0, j]
         return
+    if data_powers is None and powers is None:
+        logarithm, other = weights[0], weights[1]
+        for j in range(len(y)):
+            base[j] = one / y[j]
+            z[j] = other[j] * base[j] * base[j] if other[j] != zero else zero
+            a[j] = logarithm[j] * base[j] + z[j]
+            b[j] = _above(-(z[j] + z[j]) * base[j], zero) + _above(-logarithm[j] * base[j] * base[j], zero)
+        return
+    weight = weights[0]
     if powers is None:
-        if data_powers is None:
-            logarithm, other = weights[0], weights[1]
-            for j in range(len(y)):
-                base[j] = one / y[j]
-                z[j] = other[j] * base[j] * base[j] if other[j] != zero else zero
-                a[j] = logarithm[j] * base[j] + z[j]
-                b[j] = _above(-(z[j] + z[j]) * base[j], zero) + _above(-logarithm[j] * base[j] * base[j], zero)
-        else:
-            weight = weights[0]
-            for j in range(len(y)):  # hidden entries must not become 0 · ∞
-                a[j] = one / y[j] if weight[j] != zero else zero
+        for j in range(len(y)):  # hidden entries must not become 0 · ∞
+            a[j] = one / y[j] if weight[j] != zero else zero
+        return
+    if data_powers is None:
+        half = y.dtype.type(0.5)
+        for j in range(len(y)):
+            base[j] = one / y[j]
+            z[j] = base[j] * np.sqrt(base[j]) * weight[j] if weight[j] != zero else zero
+            a[j] = z[j] * y[j]
+            b[j] = _above(-half * z[j], zero)
         return
     for j in range(len(y)):
         a[j] = b[j] = zero
@@ -237,7 +245,12 @@ def _weights_of(x: Array, slopes: Array, data_powers: Array, powers: Array, widt
         return
     if data_powers is None:
         for j in range(n):
-            weights[0, j], weights[1, j] = slopes[0], slopes[1] * x[j]
+            weights[0, j] = slopes[0]
+        for j in range(n):
+            if powers is None:
+                weights[1, j] = slopes[1] * x[j]
+            else:
+                weights[0, j] *= np.sqrt(x[j])
         return
     for m in range(len(slopes)):
         slope, p = x.dtype.type(slopes[m]), data_powers[m]
@@ -252,7 +265,9 @@ def _weights_of(x: Array, slopes: Array, data_powers: Array, powers: Array, widt
 
 
 @inlined
-def _sum_up(n: int, weights: Array, slopes: Array, powers: Array, y: Array, base: Array, z: Array, totals: Array) -> None:
+def _sum_up(
+    n: int, weights: Array, slopes: Array, data_powers: Array, powers: Array, y: Array, base: Array, z: Array, totals: Array
+) -> None:
     """Σ xᵖ x̂^φ for each monomial, Σ xᵖ ln x̂ if φ = 0; Σ x̂ (ln x̂ − ln x) of the dual I-divergence."""
     if slopes is None:
         total = 0.0
@@ -264,6 +279,9 @@ def _sum_up(n: int, weights: Array, slopes: Array, powers: Array, y: Array, base
         if powers is None:
             for j in range(n):
                 z[j] = np.log(np.float64(y[j])) if m == 0 else y.dtype.type(1) / y[j]
+        elif data_powers is None:
+            for j in range(n):
+                z[j] = np.sqrt(y[j])
         elif powers[m] == 0:
             for j in range(n):
                 z[j] = np.log(np.float64(y[j]))
@@ -306,9 +324,9 @@ def newton_rows(
     linear : array of shape (r,)
         Share of the slope by each entry from a monomial that is X̂ itself.
     slopes, data_powers, powers : arrays, or None
-        Of the other monomials. Three divergences have None for some, so that shorter kernels are compiled for them: no powers stand
-        for [0], that of the I-divergence; no data powers, either, for [0, 1] and [0, −1], those of Itakura and Saito; no slopes
-        for the dual I-divergence, which has no monomials.
+        Of the other monomials. Four divergences have None for some, so that shorter kernels are compiled for them. No powers stand
+        for [0], that of the I-divergence; no data powers, either, for [0, 1] and [0, −1], those of Itakura and Saito; no data
+        powers alone for [1/2] and [1/2], those of Hellinger's distance; no slopes for the dual I-divergence.
     bounds : (float, float)
         The lowest and the highest power of the convex ones.
     floor : float
@@ -344,7 +362,7 @@ def newton_rows(
             z,
         )
         if totals.shape[0]:
-            _sum_up(n, weights, slopes, powers, y, base, z, totals[i])
+            _sum_up(n, weights, slopes, data_powers, powers, y, base, z, totals[i])
 
 
 @compiled
@@ -409,4 +427,4 @@ def newton_sparse(
             z,
         )
         if totals.shape[0]:
-            _sum_up(n, weights, slopes, powers, y, base, z, totals[i])
+            _sum_up(n, weights, slopes, data_powers, powers, y, base, z, totals[i])
