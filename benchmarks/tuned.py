@@ -41,8 +41,8 @@ LONGEST = 1.0
 """Seconds of processor time of a call, at most."""
 PATIENCE = 60
 """Seconds after which a try is given up."""
-NOTICED = 1.15
-"""Ratio of times, of the best of two, from which a time counts as another."""
+NOTICED = 1.3
+"""Ratio of times from which a time counts as another."""
 
 
 def calls() -> dict[str, Callable[[], Any]]:
@@ -151,7 +151,7 @@ def functions_with(path: str, name: str) -> set[tuple[str, int]]:
 
 
 def passed(call: Callable[[], Any]) -> tuple[set[tuple[str, int]], float]:
-    """The functions of the package that a call passes, and its seconds of processor time the second time it is called."""
+    """The functions of the package that a call passes, and its seconds of processor time, compiling and counting among them."""
     seen: set[tuple[str, int]] = set()
     root = str(PACKAGE)
 
@@ -159,13 +159,12 @@ def passed(call: Callable[[], Any]) -> tuple[set[tuple[str, int]], float]:
         if event == "call" and frame.f_code.co_filename.startswith(root):
             seen.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
 
+    began = process_time()
     sys.setprofile(profile)
     try:
         call()
     finally:
         sys.setprofile(None)
-    began = process_time()
-    call()
     return seen, process_time() - began
 
 
@@ -202,17 +201,13 @@ def in_a_fork(work: Callable[[], Any]) -> Any:
 
 
 def tried(call: Callable[[], Any], places: list[tuple[ModuleType, str]], factor: float) -> Any:
-    """What a call finds, and its least seconds of two, with a number changed in the modules that know it."""
+    """What a call finds, and its seconds of processor time, with a number changed in the modules that know it."""
 
     def work() -> Any:
         for module, name in places:
             setattr(module, name, scaled(getattr(module, name), factor))
-        seconds = []
-        for _ in range(2):
-            began = process_time()
-            found = call()
-            seconds.append(process_time() - began)
-        return found, min(seconds)
+        began = process_time()
+        return call(), process_time() - began
 
     return in_a_fork(work)
 
@@ -232,7 +227,7 @@ def difference(found: Any, before: Any) -> float:
 
 
 def effects(number: Number, known: dict[str, Any], everything: dict[str, Callable[[], Any]]) -> list[dict[str, Any]] | None:
-    """What halving and doubling a number changes in the quickest calls that pass it; None if none does."""
+    """What halving and doubling a number changes in the quickest calls that pass it, up to the first that moves; None without any."""
     rows = []
     for name in number.name.split(", "):
         using = list(users(name, number.module))
@@ -258,6 +253,8 @@ def effects(number: Number, known: dict[str, Any], everything: dict[str, Callabl
                     rows.append(row | {"error": found})
                 else:
                     rows.append(row | {"difference": difference(found[0], before), "time": found[1] / max(seconds, 1e-9)})
+            if any(row.get("difference") for row in rows):
+                break
     return rows or None
 
 

@@ -50,7 +50,7 @@ def test_every_group_measures_something(quick):
 
 
 @pytest.mark.wide
-def test_nothing_fails_and_what_is_left_out_says_why(quick):
+def test_no_group_fails_and_omissions_have_a_reason(quick):
     results, _ = quick
     for group in results.values():
         for row in group["rows"]:
@@ -94,7 +94,7 @@ def test_figures_taken_in_turns_are_compared_in_pairs(machinery):
     assert (cost.value, cost.low, cost.high, cost.met) == (2.0, 1.5, 2.5, False)
 
 
-def test_what_else_is_wanted_counts(machinery):
+def test_further_requirements_count(machinery):
     bench = machinery.Bench()
     bench.faster([1.0], [20.0], at_least=15, holds=False, problem="p", what="w")
     assert bench.rows[0].met is False
@@ -141,7 +141,7 @@ def test_the_table_joins_starts(machinery):
     ]  # fmt: skip
 
 
-def test_the_file_keeps_what_was_measured(machinery, tmp_path):
+def test_the_file_keeps_the_measurements(machinery, tmp_path):
     bench = machinery.Bench()
     bench.faster([1.0], [math.inf], at_least=2, problem="p", what="w", details={"iterations": np.int64(3), "ok": np.bool_(True)})
     path = tmp_path / "new" / "results.json"

@@ -65,7 +65,7 @@ class TestOrder:
         assert found.row_ends.tolist() == [3, 4, 7]
         assert found.column_ends.tolist() == [2, 5]
 
-    def test_empty_clusters_end_where_they_begin(self):
+    def test_empty_clusters_have_empty_ranges(self):
         found = order(GAPS)
         assert found.row_ends.tolist() == [3, 3, 6, 7]
         assert found.column_ends.tolist() == [0, 2, 2, 5]
@@ -94,14 +94,14 @@ class TestReordered:
     def test_lists(self):
         np.testing.assert_array_equal(reordered(X.tolist(), MODEL), reordered(X, MODEL))
 
-    def test_what_was_given_is_not_changed(self):
+    def test_input_is_not_modified(self):
         before, data = X.copy(), sparse.csr_array(X)
         reordered(X, MODEL)
         reordered(data, MODEL)
         np.testing.assert_array_equal(X, before)
         np.testing.assert_array_equal(data.toarray(), before)
 
-    def test_blocks_stand_where_the_ends_say(self, fitted):
+    def test_blocks_stand_between_the_ends(self, fitted):
         data, models = fitted
         for model in models:
             found, (_, _, row_ends, column_ends) = reordered(data, model), order(model)
@@ -302,7 +302,7 @@ class TestPicture:
     def test_lists(self, pyplot):
         np.testing.assert_array_equal(plot_coclusters(X.tolist(), MODEL).images[0].get_array(), reordered(X, MODEL))
 
-    def test_no_figure_is_left_of_what_cannot_be_drawn(self, pyplot):
+    def test_failed_drawings_leave_no_figure(self, pyplot):
         with pytest.raises(ShapeError):
             plot_coclusters(X[:-1], MODEL)
         assert not pyplot.get_fignums()

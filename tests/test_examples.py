@@ -38,6 +38,6 @@ def test_the_readme_shows_code():
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda path: path.name)
-def test_what_is_printed_runs(page, tmp_path):
+def test_printed_code_runs(page, tmp_path):
     """The blocks of a page are read from top to bottom, each with the names of those above."""
     run("-c", "\n".join(blocks(page)), cwd=tmp_path)

@@ -54,7 +54,7 @@ def test_bad_arguments_are_explained_before_any_step(form, kwargs, error, match,
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("divergence", ["itakura-saito", "dual-i", "neyman", Beta(-1), Gamma(-2)], ids=str)
-def test_zeros_where_the_divergence_is_infinite(kind, divergence, X):
+def test_zeros_are_refused_if_the_divergence_is_infinite_there(kind, divergence, X):
     X[1, 1] = 0
     with pytest.raises(DataError, match=r"X has 1 zero entry, where this divergence is infinite"):
         factorize(KINDS[kind](X), "W H", 2, divergence=divergence)
@@ -220,7 +220,7 @@ def test_sparse_fixed_factors_with_sparse_data(divergence, X):
     np.testing.assert_allclose(thin.factors["H"], dense.factors["H"])
 
 
-def test_kernels_give_what_their_data_give(X):
+def test_kernels_give_the_factors_of_their_data(X):
     """K = X Xᵀ is all that W Wᵀ X needs to know of X."""
     init = {"W": W}
     kernel, data = (factorize(given, "W W.T X", init=init, max_iter=50, tol=0) for given in (Gram(X @ X.T), X))

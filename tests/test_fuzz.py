@@ -163,7 +163,7 @@ def test_data_that_are_written_to_are_found(monkeypatch):
         ("nonneg.NMF().transform(np.ones((2, 2)))", None, None),
     ],
 )
-def test_which_errors_are_refusals(source, words, trouble):
+def test_refusals_among_errors(source, words, trouble):
     from fuzz.choices import Choices
     from fuzz.trial import Finding, Refused, Trial
 
@@ -171,7 +171,7 @@ def test_which_errors_are_refusals(source, words, trouble):
         Trial(Choices("0")).call(source, refusal=words)
 
 
-def test_the_formulas_are_those_of_the_library_where_both_are_exact():
+def test_formulas_agree_with_the_library():
     from fuzz import dense
     from nonneg.testing import divergence_value
 

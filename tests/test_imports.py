@@ -170,7 +170,7 @@ def inside(path, *units):
 @pytest.mark.parametrize(
     "path", [path for path in FILES if not inside(path, "data", "kernels")], ids=lambda path: path.relative_to(SOURCE).as_posix()
 )
-def test_only_the_data_know_what_kind_they_are(path):
+def test_only_the_data_know_their_kind(path):
     """Nobody outside the data asks for a kind of data or of weights, nor for the library of arrays."""
     tree = ast.parse(path.read_text(encoding="utf8"))
     for node in ast.walk(tree):
@@ -189,7 +189,7 @@ PARTS = below(Comparison) | below(Constraint)
     [path for path in FILES if not inside(path, "divergences", "constraints", "testing")],  # `testing` has formulas of its own
     ids=lambda path: path.relative_to(SOURCE).as_posix(),
 )
-def test_only_a_divergence_or_a_constraint_knows_which_it_is(path):
+def test_no_class_of_divergence_or_constraint_is_asked_for(path):
     """Others ask for a property, such as `is_quadratic`, named for what it means."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
         asked = asked_for(node) & PARTS
@@ -259,7 +259,7 @@ def test_all_names_exist():
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SOURCE).as_posix())
-def test_what_is_imported_is_there(path):
+def test_imported_names_exist(path):
     """Also inside functions, which no import of the module runs."""
     for name in {name.removesuffix(".*") for name in named(path) if name.startswith("nonneg.")}:
         module, _, last = name.rpartition(".")

@@ -115,7 +115,7 @@ def test_every_part_is_listed(kind, names, where, found):
     assert not missing, f"Not listed in {where}: the {kind} {', '.join(missing)}."
 
 
-def test_every_number_says_what_it_decides():
+def test_every_number_has_a_sentence():
     spec = importlib.util.spec_from_file_location("constants", ROOT / "docs/_ext/constants.py")
     extension = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(extension)

@@ -51,7 +51,7 @@ def test_every_start_is_heard(n_jobs):
         assert any(event[0] == "checked" for event in own)
 
 
-def test_nobody_listens_afterwards():
+def test_listeners_are_removed_after_a_fit():
     with listening(Recorder()) as listener:
         pass
     NMF(2, random_state=0).fit(X)
@@ -146,7 +146,7 @@ def test_ctrl_c_keeps_the_best_matching():
     assert len(stopped.value.solution.errors) == 1
 
 
-def test_ctrl_c_tests_pass_where_the_shell_ignores_sigint():
+def test_ctrl_c_tests_pass_in_a_shell_that_ignores_sigint():
     """As ``nohup make test &`` does."""
     this = f"{__file__}::test_ctrl_c_keeps_the_best_matching"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", this]
@@ -199,7 +199,7 @@ def check(iteration, seconds, objective):
     return Progress(iteration, seconds, objective, {}, {})
 
 
-def test_estimates_of_what_is_left():
+def test_estimates_of_remaining_time():
     """Changes that become smaller by half every second will be small enough at a time that can be told."""
     estimate = Estimate(max_iter=10**6, tol=1e-6)
     assert estimate.left() is None
@@ -336,7 +336,7 @@ def test_lines_go_to_logging_if_it_takes_them(caplog):
     assert model.labels_.shape == (8,)
 
 
-def test_ctrl_c_is_acknowledged_once_by_who_follows_the_whole():
+def test_ctrl_c_is_acknowledged_once_by_the_outermost_listener():
     class Counter(Impatient):
         acknowledged = 0
 

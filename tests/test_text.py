@@ -46,7 +46,7 @@ def test_topics_of_a_pipeline(steps, model):
     assert {"moon", "star"} & set(best[1])
 
 
-def test_shares_are_of_what_is_explained():
+def test_shares_are_of_the_explained_part():
     X = np.kron(np.diag([3.0, 1.0]), np.ones((4, 5)))
     found = topics(NMF(2, divergence="kl", random_state=0).fit(X))
     assert sorted(round(topic.share, 3) for topic in found) == [0.25, 0.75]
@@ -105,7 +105,7 @@ def test_blocks_of_documents_and_words():
     assert block_table(pipeline, texts).equals(block_table(pipeline[-1], X, vectorizer))
 
 
-def test_words_are_numbers_of_columns_where_there_are_no_names():
+def test_unnamed_columns_are_shown_by_number():
     vectorizer = CountVectorizer()
     X = vectorizer.fit_transform(TEXTS)
     model = NMF(3, random_state=0).fit(X)

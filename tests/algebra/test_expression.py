@@ -51,7 +51,7 @@ def test_occurrences():
 
 
 @pytest.mark.parametrize("text", ["W*H", "W + H", "1W H", "W.t", "W.T.T", "W^T", "(W H)", "W,H", "2 W"])
-def test_what_cannot_be_read_is_quoted(text):
+def test_unreadable_forms_are_quoted(text):
     with pytest.raises(ExpressionError, match=r"Cannot read .* in the form .*\.T for a transpose"):
         parse(text)
 

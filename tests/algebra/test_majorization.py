@@ -37,7 +37,7 @@ def test_exponent_and_widening():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_power_law_is_safe_where_sides_vanish(dtype):
+def test_power_law_is_safe_for_vanishing_sides(dtype):
     numerator = np.array([0, 3, 0, 8], dtype)
     denominator = np.array([0, 0, 3, 2], dtype)
     eps = np.finfo(dtype).eps
@@ -57,12 +57,12 @@ def test_powers(exponent, dtype):
     assert power(np, array, exponent).dtype == dtype
 
 
-def test_power_law_does_not_overflow_where_the_denominator_vanishes():
+def test_power_law_does_not_overflow_for_a_vanishing_denominator():
     np.testing.assert_allclose(PowerLaw.multiplier(np, np.array([8.0]), np.array([0.0]), 1.0), 1 / np.finfo(float).eps)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_exponential_law_is_safe_where_sides_vanish(dtype):
+def test_exponential_law_is_safe_for_vanishing_sides(dtype):
     numerator = np.array([0, 3, -3, 8], dtype)
     denominator = np.array([0, 0, 0, 2], dtype)
     multiplier = ExponentialLaw.multiplier(np, numerator, denominator, 0.5)

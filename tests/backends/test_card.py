@@ -84,7 +84,7 @@ def test_the_same_seed_gives_the_same_bits(name, divergence, dtype, kind):
     assert one.objective_ == other.objective_
 
 
-def test_float32_goes_on_where_float64_does():
+def test_float32_takes_the_iterations_of_float64():
     """Orthogonal factors in single precision end no higher than in double, and not without progress."""
     rng = np.random.default_rng(0)
     X = (rng.random((300, 8)) ** 8) @ (rng.random((8, 20_000)) ** 8) + 0.05 * rng.random((300, 20_000))

@@ -84,7 +84,7 @@ def test_bad_entries(value, said, X):
 @pytest.mark.parametrize(
     "given", [torch.ones(3, 4, 5).to_sparse_coo(), torch.eye(3, dtype=torch.complex64).to_sparse_coo()], ids=["cube", "complex"]
 )
-def test_what_is_no_sparse_matrix_of_numbers(given):
+def test_invalid_sparse_tensors_are_refused(given):
     with pytest.raises(DataError, match="must be a sparse matrix of real numbers; got"):
         nonneg.NMF(2).fit(given)
 
@@ -100,7 +100,7 @@ def test_weights_are_worked_on_in_main_memory(X):
 
 
 @pytest.mark.usefixtures("card")
-def test_a_strategy_names_the_device_and_what_a_pass_takes(X):
+def test_a_strategy_names_the_device_and_the_time_of_a_pass(X):
     model = nonneg.NMF(3, device="cuda", **SMALL)
     for given, bytes_of_pass in ((X, 12 * X.nnz), (X.toarray(), 8 * 30 * 15), (X.toarray().astype(np.float32), 4 * 30 * 15)):
         text = str(nonneg.explain(model, given))

@@ -52,7 +52,7 @@ def small_card(card, monkeypatch):
 
 
 @pytest.mark.parametrize("model", MODELS, ids=names_of(MODELS))
-def test_arrays_larger_than_the_card_end_where_smaller_ones_do(model, X, small_card):
+def test_arrays_larger_than_the_card_have_the_same_result(model, X, small_card):
     found, expected = fitted(clone(model).set_params(device="cuda"), X), fitted(model, X)
     assert len(small_card) >= 8
     assert all(isinstance(block, DeviceData) for block in small_card)

@@ -188,7 +188,7 @@ class TestFit:
         assert (table / "table.nonneg").exists()
 
     @pytest.mark.parametrize("streams", [("stdout",), ("stdout", "stderr")])
-    def test_nobody_reads_what_is_printed(self, table, streams):
+    def test_closed_standard_output(self, table, streams):
         """A pipe that is closed does not keep the files from being written, nor is it an error."""
         reader, writer = os.pipe()
         os.close(reader)
@@ -217,7 +217,7 @@ class TestFit:
         assert (table / "labels.csv").read_text().splitlines()[0] == "feature,part"
 
     @pytest.mark.parametrize("file", ["labels.csv", "labels.tsv", "labels.npz", "labels.npy"])
-    def test_labels_of_what_has_no_names(self, table, file):
+    def test_labels_of_unnamed_samples(self, table, file):
         """They are read back as they were written: one column, of labels."""
         np.save(table / "X.npy", nonneg.files.read(table / "table.csv").values)
         assert run("fit", "X.npy", "-r", "2", "--labels", file, cwd=table)[0] == 0
@@ -308,7 +308,7 @@ class TestFit:
         assert run("transform", "table.nonneg", "table.csv", "-o", "again.csv", cwd=table)[0] == 0
         fails("fit", "table.csv", "-m", "svd", "-r", "2", "--missing", "ignore", cwd=table, match="no parameter missing", code=2)
 
-    def test_samples_of_which_nothing_is_known(self, table):
+    def test_samples_without_known_values(self, table):
         """They are named, on the page too; nobody takes what stands in their place for what they are made of."""
         for column in range(1, 7):
             changed(table, 3, column, "")
@@ -364,7 +364,7 @@ class TestFit:
         fails(*given, cwd=tmp_path, match="in 24 voxels, and the model was fitted to 12.*--mask FILE")
         assert run(*given, "--mask", "mask.nii", cwd=tmp_path)[0] == 0
 
-    def test_large_files_are_read_where_they_lie(self, table, monkeypatch):
+    def test_large_files_are_read_in_blocks(self, table, monkeypatch):
         X = nonneg.files.read(table / "table.csv").values
         np.save(table / "X.npy", X)
         monkeypatch.setattr("nonneg.io.large.LARGE", 100)
@@ -593,7 +593,7 @@ class TestRank:
         assert f"rank         {rank[0]}×{rank[1]}. Samples: " in out
         assert 'id="ranks"' in (tmp_path / "page.html").read_text(encoding="utf8")
 
-    def test_without_a_rank_where_none_can_be_found(self, table):
+    def test_a_missing_rank_that_no_scan_can_find(self, table):
         fails("fit", "table.csv", "-m", "svd", cwd=table, match="--rank has to be one number for TruncatedNonneg", code=2)
         fails("fit", "table.csv", "-r", "2", "--set", "n_components=3", cwd=table, match="give it by --rank", code=2)
         np.save(table / "X.npy", np.random.default_rng(0).random((3, 8)))
@@ -625,7 +625,7 @@ class TestRank:
         assert "the same command goes on from there" in err
         assert list((tmp_path / "measured").glob("error-*"))
 
-    def test_what_goes_wrong(self, table):
+    def test_errors_of_commands(self, table):
         fails("rank", "table.csv", "-r", "many", cwd=table, match="'many' is not a number of parts", code=2)
         fails("rank", "table.csv", "-r", "1:3", cwd=table, match="'1:3' is not a number of parts", code=2)
         fails("rank", "table.csv", "-r", "1-2", "--set", "n_components=3", cwd=table, match="give it by --rank", code=2)

@@ -104,7 +104,7 @@ def test_orthogonal_keeps_the_norm(axis, X):
     assert constraint.violation(np, restored) > 0.5
 
 
-def test_orthogonal_leaves_what_is_not_finite_to_the_loop():
+def test_orthogonal_keeps_nonfinite_entries():
     factor = np.array([[1.0, np.nan], [np.inf, 2.0], [0.5, 1.0]])
     np.testing.assert_array_equal(Orthogonal().restore(np, factor), factor)
 

@@ -44,7 +44,7 @@ class TestLengths:
         assert not kind(axis).any_scale
 
     @pytest.mark.parametrize("kind", LENGTHS)
-    def test_what_is_zero_stays(self, kind):
+    def test_zeros_stay(self, kind):
         factor = np.array([[0.0, 3.0], [0.0, 4.0]])
         np.testing.assert_array_equal(kind().restore(np, factor), [[0, 0.6], [0, 0.8]])
 
@@ -143,7 +143,7 @@ class TestPenalty:
         ],
         ids=lambda value: None if callable(value) else str(value),
     )
-    def test_the_rule_rests_where_the_gradient_with_the_penalty_vanishes(self, form, divergence, constraint, gradient, rng):
+    def test_fixed_points_have_zero_penalised_gradient(self, form, divergence, constraint, gradient, rng):
         """Denominator − numerator is the whole gradient, up to the number that both sides are divided by."""
         X = rng.random((6, 6)) + 0.1
         point = self.at(form, divergence, constraint, X, rng)
@@ -252,7 +252,7 @@ def test_rules(constraints, divergence, rule):
     [(Unit(), "Eggert and Körner 2004"), (Sparse(1), "Hoyer 2002"), (FixedMultiplier(), "FONT §3"), (NearOrthogonal(), "FONT §3")],
     ids=str,
 )
-def test_where_a_rule_comes_from(constraint, theorem):
+def test_source_of_a_rule(constraint, theorem):
     assert theorem in Model("W H", constraints={"W": constraint}).rules["W"].published[0]
 
 
@@ -364,7 +364,7 @@ class TestPartlyFixed:
         with pytest.raises(ShapeError, match="3 columns of length 6 are given of W, which is 6 × 2: at most 2 of length 6 fit"):
             factorize(X, "W H", 2, constraints={"W": PartlyFixed(X[:, :3], "columns")})
 
-    def test_what_is_left_is_restored(self, X):
+    def test_the_rest_is_restored(self, X):
         W = PartlyFixed(X[:, :2], "columns", Unit()).restore(np, X)
         np.testing.assert_array_equal(W[:, :2], X[:, :2])
         np.testing.assert_allclose(np.linalg.norm(W[:, 2:], axis=0), 1)
@@ -406,7 +406,7 @@ class TestPartlyFixed:
         assert solution.objective == pytest.approx(fixed.objective, rel=1e-3)
 
     @pytest.mark.parametrize(("axis", "inner"), [("columns", Stochastic("rows")), ("rows", Unit("columns"))], ids=str)
-    def test_a_constraint_across_what_is_given_is_refused(self, axis, inner):
+    def test_a_constraint_across_fixed_entries_is_refused(self, axis, inner):
         given = np.full((6, 1) if axis == "columns" else (1, 3), 0.25)
         with pytest.raises(IncompatibleError, match=f"With {axis} given, the others cannot be made to satisfy"):
             PartlyFixed(given, axis, inner)

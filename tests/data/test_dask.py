@@ -32,7 +32,7 @@ def sparse_collection(X, rows=16):
 
 
 @pytest.mark.parametrize("store", [collection, sparse_collection])
-def test_whatever_data_give(store, rng):
+def test_every_operation_equals_dense_data(store, rng):
     X = np.where(matrix() > 0.3, matrix(), 0.0)
     data = opened(store(X))
     assert (data.shape, data.facts.non_zeros) == (X.shape, np.count_nonzero(X))
@@ -106,7 +106,7 @@ def test_partitions_without_rows():
 
 
 @pytest.mark.parametrize("dtype", ["Float64", "Int64", "boolean", "float64[pyarrow]", "int32[pyarrow]"])
-def test_tables_with_types_that_know_what_is_missing(dtype):
+def test_tables_with_nullable_types(dtype):
     dataframe = pytest.importorskip("dask.dataframe", reason="tables of Dask need dask[dataframe]")
     pandas = pytest.importorskip("pandas")
     if "pyarrow" in dtype:

@@ -161,7 +161,7 @@ def few(monkeypatch):
     return generator.random((40, 20)) * (generator.random((40, 20)) < 0.7)
 
 
-def test_what_follows_is_what_dense_data_give(few, rng):
+def test_blocks_of_rows_equal_dense_data(few, rng):
     data, dense = row_blocks(few), read_data(few)
     assert data.facts == dense.facts
     assert (data.size, data.shape) == (few.size, few.shape)

@@ -124,7 +124,7 @@ def test_names_that_are_no_text_are_none(tmp_path):
     assert not hasattr(NMF(2, random_state=0).fit(write_parquet(levels, path)), "feature_names_in_")
 
 
-def test_layers_have_the_names_of_variables_and_what_else_is_there_has_not(tmp_path):
+def test_layers_have_names_of_variables_other_matrices_have_none(tmp_path):
     anndata = pytest.importorskip("anndata")
     values = frame().to_numpy()
     variables = pandas.DataFrame(index=NAMES)
@@ -164,7 +164,7 @@ def test_tables_of_dask():
         model.transform(collections.from_pandas(frame(NAMES[::-1]), npartitions=2))
 
 
-def test_names_stay_where_something_is_missing():
+def test_names_stay_with_missing_values():
     """Also in tables with a type of their own for what is missing, whose numbers are copied to fill NaN in."""
     table = frame().round(1)
     table = table.astype("Float64")

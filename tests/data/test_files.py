@@ -96,7 +96,7 @@ def kind(request, tmp_path):
 
 @pytest.mark.parametrize("blocks", ["samples", "features"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
-def test_whatever_data_give(kind, blocks, dtype, monkeypatch, rng):
+def test_every_operation_equals_dense_data(kind, blocks, dtype, monkeypatch, rng):
     monkeypatch.setattr(base, "_CHUNK", 1)
     X = (10 * matrix()).astype(dtype)
     data, dense = open_data(kind(X.T if blocks == "features" else X), blocks=blocks, block_bytes=BLOCK), read_data(X)
@@ -228,7 +228,7 @@ def test_estimators_take_the_same_steps_from_disk(name, solver, plain):
 
 
 @pytest.mark.parametrize("name", NEEDS_MEMORY)
-def test_those_that_need_all_of_x_say_why(name, plain):
+def test_methods_that_need_all_of_x_say_why(name, plain):
     path, _ = plain
     dask = pytest.importorskip("dask.array", reason="collections of Dask need dask")
     fit = getattr(nonneg, name)().fit
@@ -253,7 +253,7 @@ def test_partial_fit(plain):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
 @pytest.mark.parametrize("name", KIND)
-def test_what_is_small_is_the_same_array_to_the_bit(name, dtype, tmp_path):
+def test_small_files_give_the_same_bits(name, dtype, tmp_path):
     """And is read once."""
     file, write, store = KIND[name]
     X = store((10 * matrix()).astype(dtype))
@@ -272,7 +272,7 @@ def test_what_is_small_is_the_same_array_to_the_bit(name, dtype, tmp_path):
     np.testing.assert_array_equal(solution.factors["W"], factorize(X, "W H", 3, random_state=0).factors["W"])
 
 
-def test_what_is_small_by_features_and_in_lists(tmp_path):
+def test_small_files_by_features_and_in_lists(tmp_path):
     X = matrix()
     np.save(tmp_path / "XT.npy", np.ascontiguousarray(X.T))
     for number, part in enumerate(np.array_split(X, 3)):
@@ -287,7 +287,7 @@ def test_what_is_small_by_features_and_in_lists(tmp_path):
         nonneg.OPNMF(3).fit(open_data(tmp_path / "XT.npy", blocks="features"))
 
 
-def test_which_sample_and_which_feature_is_bad(tmp_path):
+def test_errors_name_sample_and_feature(tmp_path):
     for order, block_bytes in product("CF", (BLOCK, None)):
         X = matrix()
         X[7, 3] = np.nan
@@ -310,7 +310,7 @@ def test_a_file_that_is_deleted(tmp_path):
             data.apply(np.ones((24, 1)))
 
 
-def test_what_is_small_with_values_missing_or_weights(plain):
+def test_small_files_with_missing_values_or_weights(plain):
     path, X = plain
     X[7, 3] = np.nan
     np.save(path, X)
@@ -392,7 +392,7 @@ def test_sparse_matrices_of_anndata_that_are_backed(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:Writing zarr v2")
-def test_which_matrix_of_several(tmp_path):
+def test_one_matrix_of_several(tmp_path):
     """By its name, a layer also without "layers/"; what there is, where there is none of that name."""
     for name in ("cells.h5ad", "cells.zarr", "cells.h5"):
         X, layers = matrix(), {"counts": 2 * matrix()}
@@ -457,7 +457,7 @@ def test_a_folder_of_parquet(tmp_path):
             opened(tmp_path / "Y.parquet")
 
 
-def test_what_is_no_file_or_has_one_matrix(tmp_path, plain):
+def test_keys_for_arrays_and_single_matrices(tmp_path, plain):
     path, X = plain
     write_parquet(tmp_path / "X.parquet", X)
     for where in (path, tmp_path / "X.parquet"):
@@ -674,7 +674,7 @@ def test_closed_files(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [suffix for suffix in OPENED if suffix != ".zarr"])
-def test_what_is_no_such_file(suffix, tmp_path):
+def test_missing_files(suffix, tmp_path):
     path = tmp_path / f"X{suffix}"
     with pytest.raises(DataError, match="does not exist"):
         nonneg.OPNMF(3).fit(path)

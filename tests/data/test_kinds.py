@@ -84,7 +84,7 @@ def test_a_single_factor_is_its_own_product(kind, operand, holes, rng):
     np.testing.assert_allclose(E, operand.evaluate(np, holes, U))
 
 
-def test_what_is_not_reached(kind, holes, rng):
+def test_unreached_entries(kind, holes, rng):
     """Ones where X is positive and X̂ is not, found by the same walk."""
     U, V = rng.random((6, 2)), rng.random((2, 5))
     U[1] = 0

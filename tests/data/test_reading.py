@@ -82,7 +82,7 @@ def test_refused(X, match):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_zeros_where_none_may_be(kind):
+def test_forbidden_zeros(kind):
     with pytest.raises(DataError, match=r"X has 1 zero entry, where this divergence is infinite.*kullback-leibler"):
         read_data(KINDS[kind](spoilt(0)), positive=True)
     assert read_data(KINDS[kind](spoilt(1)), positive=True).shape == (3, 4)
@@ -141,7 +141,7 @@ def test_gram_matrices_may_be_sparse(X):
     ],
     ids=["list", "tuple", "table", "uint8", "float16", "big-endian", "object", "matrix", "masked", "fortran", "view"],
 )
-def test_whatever_reads_as_a_matrix(given):
+def test_every_container_reads_as_a_matrix(given):
     data = read_data(given)
     assert isinstance(data, DenseData)
     assert type(data.values) is np.ndarray

@@ -218,7 +218,7 @@ def test_readings_are_those_of_a_fit(stored):
 
 
 @pytest.mark.parametrize(("seed", "rank"), [(1, 4), (2, 4)])
-def test_single_precision_ends_as_low_as_in_memory_where_little_is_left_to_explain(seed, rank, stored):
+def test_single_precision_ends_as_low_as_in_memory_near_an_exact_fit(seed, rank, stored):
     """½‖X − WH‖² is a thousandth of ‖X‖² here, whose rounding in single precision is as large as what the last components gain."""
     generator = np.random.default_rng(seed)
     X = generator.random((200, 3)) @ generator.random((3, 150)) + 0.05 * generator.random((200, 150))
@@ -331,7 +331,7 @@ def test_no_check_promises_less_than_the_data_have(seed, tmp_path):
 
 @pytest.mark.parametrize("form", ["X W W.T", "W W.T X"])
 @pytest.mark.parametrize("init", ["auto", "random"])
-def test_a_file_of_zeros_is_what_zeros_in_memory_are(form, init, tmp_path):
+def test_a_file_of_zeros_equals_zeros_in_memory(form, init, tmp_path):
     np.save(tmp_path / "X.npy", np.zeros((6, 3)))
     stored = open_data(tmp_path / "X.npy", block_bytes=24)
     found, expected = (factorize(data, form, 1, init=init, random_state=0, max_iter=5) for data in (stored, np.zeros((6, 3))))

@@ -58,7 +58,7 @@ def kinds(X, known):
     ]
 
 
-def test_what_kind_it_is(X, known):
+def test_kind_of_weighted_data(X, known):
     expected = [WeightedDense] * 4 + [PairWeighted] * 2 + [ObservedData] * 4
     assert [type(data) for data, _ in kinds(X, known)] == expected
 
@@ -92,7 +92,7 @@ def test_visits(X, known, rng):
                     assert logarithm == pytest.approx(np.sum(weights * X**power * np.log(approximation)))
 
 
-def test_what_cannot_be_reached_is_counted_where_it_is_known(X, known):
+def test_unreached_entries_are_counted_among_known_ones(X, known):
     U, V = np.ones((9, 1)), np.ones((1, 6))
     U[2] = 0.0
     for data, weights in kinds(X, known):
@@ -145,7 +145,7 @@ def test_both_ways_of_summing_over_a_row_are_one(rng, share):
 # ---- filling
 
 
-def test_filled_data_are_the_data_where_these_are_known(X, known, rng):
+def test_filled_data_keep_known_entries(X, known, rng):
     fill = LowRank(rng.random((9, 2)), rng.random((2, 6)))
     expected = np.where(known, X, fill.U @ fill.V)
     for data in (read_weighted(np.where(known, X, np.nan), missing="ignore"), read_weighted(observed(X, known))):
@@ -244,7 +244,7 @@ def test_orthogonal_factors_have_the_rule_without_weights(model, X, known):
         assert solution.objective == pytest.approx(again), number
 
 
-def test_what_has_no_weight_is_nothing_where_weights_are_taken_into_a_factor(X):
+def test_zero_weights_vanish_in_absorbed_factors(X):
     X[2] = 1e6
     weights = np.ones(9)
     weights[2] = 0.0
@@ -255,7 +255,7 @@ def test_what_has_no_weight_is_nothing_where_weights_are_taken_into_a_factor(X):
     assert solution.objective == pytest.approx(without.objective, rel=0.1)
 
 
-def test_a_penalty_keeps_its_weight_where_those_of_the_data_are_divided(X):
+def test_normalised_weights_keep_the_penalty(X):
     """Of two models that differ by a common number, the one of which all weights are ten times those of the other."""
     weights = np.random.default_rng(0).uniform(0.5, 1.0, X.shape)
     found = []
@@ -270,7 +270,7 @@ def test_a_penalty_keeps_its_weight_where_those_of_the_data_are_divided(X):
 # ---- which solver
 
 
-def test_the_solver_is_exact_where_it_can_be(X, known):
+def test_weighted_problems_have_an_exact_solver(X, known):
     data = read_weighted(np.where(known, X, np.nan), missing="ignore")
     assert isinstance(best_solver(bind(Model("W H"), data, 2).signature), Coordinate)
     assert isinstance(best_solver(bind(Model("X W W.T"), data, 2).signature), Coordinate)
@@ -365,7 +365,7 @@ def test_bad_data(X, known):
 
 @pytest.mark.parametrize("form", ["W H", "W S H", "X W W.T"])
 @pytest.mark.parametrize("divergence", [2, 1, 0])
-def test_of_what_nothing_is_known_there_is_nothing(X, known, form, divergence):
+def test_unobserved_rows_have_zero_codes(X, known, form, divergence):
     holes = np.where(known, X, np.nan)
     holes[3], holes[:, 4] = np.nan, np.nan
     solution = factorize(holes, form, 2, divergence=divergence, missing="ignore", random_state=0, max_iter=30)
@@ -406,7 +406,7 @@ def test_a_feature_without_a_value_is_zero(seed, rest):
 @pytest.mark.parametrize("estimator", ["OPNMF", "ONMF"])
 @pytest.mark.parametrize("how", ["exact", 0.3, 1.0])
 @pytest.mark.parametrize("kind", ["hidden", "any", "features"])
-def test_what_has_no_weight_does_not_count_for_partitions(estimator, how, kind, rng):
+def test_zero_weights_do_not_count_for_partitions(estimator, how, kind, rng):
     parts = np.kron(np.eye(3), np.ones((1, 4)))
     X, hidden = rng.random((40, 3)) @ parts, rng.random((40, 12)) < 0.25
     weights = {

@@ -180,7 +180,7 @@ def test_kinds_of_files(name, write, tmp_path):
         factorize(tmp_path / name, "W H", **settings)
 
 
-def test_weights_where_they_lie(tmp_path, stored):
+def test_weights_in_each_storage(tmp_path, stored):
     da = pytest.importorskip("dask.array", reason="collections of Dask need dask")
     X, V = matrix(), weights_of("entries")[1]
     np.save(tmp_path / "V.npy", V)
@@ -221,7 +221,7 @@ def test_weights_in_a_file_for_data_in_memory(tmp_path):
             model.fit(X, weights="weights")
 
 
-def test_where_a_bad_weight_is(tmp_path, stored):
+def test_place_of_a_bad_weight(tmp_path, stored):
     for place, value in product(("memory", "file", "features", "sparse"), (-1.0, np.nan, np.inf)):
         X, V = matrix(), weights_of("entries")[1]
         V[30, 5] = value
@@ -260,7 +260,7 @@ def test_weights_of_samples_and_of_entries_that_lie_elsewhere(tmp_path, stored):
 
 @pytest.mark.parametrize("kind", ["missing", "some entries", "few entries", *KINDS[-4:]])
 @pytest.mark.parametrize("place", PLACES)
-def test_whatever_data_give(place, kind, stored, rng):
+def test_every_operation_equals_dense_data(place, kind, stored, rng):
     has_gaps, weights = weights_of(kind)
     X = with_gaps(matrix()) if has_gaps else matrix()
     settings = {"missing": "ignore" if has_gaps else "raise", "weights": weights}
@@ -358,7 +358,7 @@ def test_weights_of_samples_leave_few_readings(tmp_path):
     assert far.objective_ == pytest.approx(near.objective_, rel=1e-3)
 
 
-def test_nothing_missing_is_nothing_lost(stored):
+def test_complete_data_equal_unweighted_data(stored):
     X = matrix()
     data = read_weighted(stored(X, "file"), missing="ignore")
     assert (data.costs.weighted, data.costs.out_of_core, data.log.count) == (False, True, 1)
@@ -415,7 +415,7 @@ def bad(kind):
         "pair",
     ],
 )
-def test_what_cannot_be(kind, place, stored, tmp_path):
+def test_invalid_input(kind, place, stored, tmp_path):
     X, settings, says = bad(kind)
     with pytest.raises(DataError, match=says if place != "features" else says.replace("row 30, column 5", "")):
         factorize(stored(X, place), "W H", 2, random_state=0, **settings)
@@ -428,7 +428,7 @@ def test_what_cannot_be(kind, place, stored, tmp_path):
             factorize(stored(X, place), "W H", 2, random_state=0, weights=weights)
 
 
-def test_rows_and_columns_of_which_nothing_is_known(stored):
+def test_unobserved_rows_and_columns(stored):
     X = with_gaps(matrix())
     X[5], X[:, 7] = np.nan, np.nan
     settings = {"init": start_of("W H"), "max_iter": 4, "tol": 0, "missing": "ignore"}
@@ -597,7 +597,7 @@ def test_samples_without_weight_are_not_there(storage, cls, divergence, stored, 
     np.testing.assert_allclose(found.components_, expected.components_, rtol=1e-5, atol=1e-6)
 
 
-def test_samples_without_weight_are_not_there_where_the_factor_is_of_samples():
+def test_samples_without_weight_have_no_row_in_a_factor_of_samples():
     X, (rows, _) = hidden_somewhere("samples")
     X, start = np.where(rows[:, None] > 0, X, 7.0), start_of("W W.T X")["W"]
     settings = {"solver": "multiplicative", "max_iter": 5, "divergence": 3}

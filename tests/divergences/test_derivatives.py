@@ -235,7 +235,7 @@ class TestSums:
         assert repr(expected) == "Beta(b=1) + 0.5 * Beta(b=2)"
         assert get_divergence(expected) is expected
 
-    def test_what_it_comes_to(self):
+    def test_value_of_a_sum(self):
         assert 0.5 * Beta(2) + 0.5 * Beta(2) == Beta(2)
         assert type(0.5 * Beta(2) + 0.5 * Beta(2)) is Beta
         assert len((Beta(1) + Alpha(2)).monomials) == 3  # X̂ is in both
@@ -252,7 +252,7 @@ class TestSums:
             (lambda: WeightedSum(Beta(2)), "pairs of a positive weight and a divergence"),
         ],
     )
-    def test_what_cannot_be_added(self, make, match):
+    def test_divergences_that_do_not_add_up(self, make, match):
         with pytest.raises(IncompatibleError, match=match):
             make()
 
@@ -288,7 +288,7 @@ class TestPolynomials:
             ([(1, 0, 1000), (-1, 1, 1)], "powers of the data"),
         ],
     )
-    def test_what_has_no_minimum_is_refused(self, terms, match):
+    def test_divergences_without_a_minimum_are_refused(self, terms, match):
         with pytest.raises(IncompatibleError, match=match):
             Polynomial(terms)
 

@@ -135,7 +135,7 @@ def test_eq_21_iterates(store, steps):
         np.testing.assert_allclose(solution.factors[name], matrices[name], rtol=1e-12, atol=1e-15)
 
 
-def test_eq_21_rests_where_the_gradient_of_the_penalised_error_does():
+def test_fixed_points_of_eq_21_have_zero_penalised_gradient():
     """½‖V − WSH‖² + ¼‖WᵀW − I‖² has the gradient  W(S H HᵀSᵀ + WᵀW) − V HᵀSᵀ − W: zero is Eq. 21."""
     point = at(FONT_ALS, V, W=W, S=S, H=H)
     numerator, denominator = point.sides("W")

@@ -196,7 +196,7 @@ def test_three_objectives_orthogonal(make):
 # ---- honest statuses
 
 
-def test_without_its_value_the_status_says_what_cannot_be_checked():
+def test_without_a_value_the_status_names_the_unchecked_condition():
     objective = Objective(positive=lambda W: W @ H @ H.T, negative=lambda W: X @ H.T)
     assert "cannot be checked" in str(objective)
     solution = objective.optimize((9, 3), random_state=0, max_iter=5000)
@@ -221,7 +221,7 @@ def test_a_negative_side_ends_the_run_and_says_so():
     assert all(np.all(factor >= 0) for factor in solution.factors.values())
 
 
-def test_the_line_search_takes_what_a_plain_step_would_not():
+def test_the_line_search_accepts_more_than_a_plain_step():
     """An exponent of 8 overshoots; it is halved until the objective does not rise."""
     objective, shapes = robust()
     plain = objective.optimize(shapes, solver=Multiplicative(8.0), random_state=0, max_iter=30, tol=0, check_every=1)

@@ -104,7 +104,7 @@ def test_eq_12_and_20_principle(form, divergence, data, others, exponent):
 
 
 @pytest.mark.parametrize(("form", "data", "others"), SIMPLIFIED)
-def test_eq_12_where_it_is_simplified(form, data, others):
+def test_simplified_eq_12(form, data, others):
     """Steps 2 and 3 of Fig. 4 leave numerator − denominator as it is where Wᵀ W = I."""
     W = orthonormal(8, 3)
     minus, plus = at(Model(form), data, W=W, **others).gradient("W")

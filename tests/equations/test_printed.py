@@ -145,7 +145,7 @@ def test_a_small_rate_leads_to_the_subspace_rule_of_pca():
     assert solution.objective == pytest.approx(9, rel=0.02)
 
 
-def test_what_additive_steps_refuse():
+def test_refusals_of_additive_steps():
     for settings, told in (((0,), "rate must be"), ((1, "uphill"), "along must be one of 'natural'")):
         with pytest.raises(IncompatibleError, match=told):
             Additive(*settings)

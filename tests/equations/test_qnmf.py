@@ -565,7 +565,7 @@ def test_additive_hybrids(form, hybrid, parts):
     assert_close(here.objective()[0], sum(weight * divergence_value(part, X, Y) for weight, part in parts))
 
 
-def test_what_stands_on_both_sides_of_a_hybrid_is_cancelled():
+def test_common_terms_of_a_hybrid_cancel():
     """α = −1 has −X̂ and α = 2 has X̂/2: −X̂/2 together, which stands on one side of the rule."""
     rule = model(LINEAR, Alpha(-1) + Alpha(2)).rules["W"]
     assert str(rule.negative) == "1/2 Aᵀ 1 Cᵀ + 1/2 Aᵀ [(X/X̂)^(2)] Cᵀ"

@@ -89,7 +89,7 @@ def test_pairs_of_n_components(name, value, X, no_work):
 
 
 @pytest.mark.parametrize("name", [n for n in WITH_N_COMPONENTS if n not in TRIFACTOR and not n.startswith("Factorization")])
-def test_pairs_of_n_components_where_there_is_one(name, X, no_work):
+def test_pairs_for_a_single_n_components(name, X, no_work):
     refused(MAKERS[name](n_components=(2, 2)), X, "n_components must be an int")
 
 
@@ -150,7 +150,7 @@ def test_divergence(name, value, X, no_work):
 
 
 @pytest.mark.parametrize("name", [name for name in MAKERS if "divergence" not in MAKERS[name]().get_params()])
-def test_no_divergence_where_there_is_one_only(name):
+def test_divergence_of_models_with_a_fixed_one(name):
     with pytest.raises(TypeError, match="divergence"):
         MAKERS[name](divergence="kullback-leibler")
 
@@ -210,7 +210,7 @@ def test_kernel(cls, parameter, value, X, no_work):
         ({"form": "X W W.T", "divergence": "trace"}, "approximates nothing"),
     ],
 )
-def test_what_a_factorization_is(params, match, X, no_work):
+def test_invalid_forms(params, match, X, no_work):
     refused(MAKERS["Factorization"](**params), X, match)
 
 
@@ -250,7 +250,7 @@ def test_spoilt_array(name, how, X, no_work):
 
 
 @pytest.mark.parametrize("name", [name for name in ITERATIVE if name not in WITH_ARRAY_INIT])
-def test_an_array_where_it_does_not_say_what_it_is(name, X, no_work):
+def test_init_as_a_bare_array(name, X, no_work):
     refused(MAKERS[name](init=X[:3]), X, "init must be a name or a dict of factors here")
 
 
@@ -338,7 +338,7 @@ def test_bad_data(name, how, X, no_work):
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_what_can_be_done_about_missing_data_is_said(value, X, no_work):
+def test_errors_about_missing_data_name_remedies(value, X, no_work):
     kind = "NaN" if np.isnan(value) else "infinity"
     expected = rf"Input X contains {kind}: X has 1 entry that is not finite, .* at \(2, 3\)\. .* missing='ignore' .* fill them in"
     refused(NMF(3), with_entry(X, value), expected, DataError)
@@ -355,7 +355,7 @@ def test_nan_and_infinity_are_counted_each(X, no_work):
 
 
 @pytest.mark.parametrize("cls", [KernelPNMF, SymmetricNMF, TruncatedNonnegativeSVD, NMFImputer])
-def test_those_that_take_nothing_observed_say_so(cls, X, no_work):
+def test_models_without_observed_entries_say_so(cls, X, no_work):
     refused(cls(2), Observed(sparse.csr_array(X)), f"{cls.__name__} takes no Observed", DataError)
 
 
@@ -395,7 +395,7 @@ def test_negative_similarities(name, X, no_work):
 
 @pytest.mark.parametrize("divergence", ["itakura-saito", "dual-i", "neyman"])
 @pytest.mark.parametrize("name", [name for name in WITH_DIVERGENCE if name != "SymmetricNMF"])
-def test_zeros_where_the_divergence_is_infinite(name, divergence, X, no_work):
+def test_zeros_are_refused_if_the_divergence_is_infinite_there(name, divergence, X, no_work):
     refused(MAKERS[name](divergence=divergence), with_entry(X, 0.0), "X has 1 zero entry")
 
 
@@ -405,13 +405,13 @@ def test_precomputed_similarities_are_square(cls, X, no_work):
 
 
 @pytest.mark.parametrize("store", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-def test_symmetric_nmf_refuses_what_is_not_symmetric(store, X, no_work):
+def test_symmetric_nmf_refuses_asymmetric_kernels(store, X, no_work):
     K = X @ X.T
     K[0, 1] *= 1.01
     refused(SymmetricNMF(3), store(K), "X must be symmetric.*mean of X and its transpose")
 
 
-def test_kernel_pnmf_refuses_what_is_not_symmetric(X, no_work):
+def test_kernel_pnmf_refuses_asymmetric_kernels(X, no_work):
     K = X @ X.T
     K[0, 1] *= 1.01
     refused(KernelPNMF(3, kernel="precomputed"), K, "must be symmetric")
@@ -423,7 +423,7 @@ METHODS = {
 }
 
 
-def test_which_estimators_have_which_methods():
+def test_methods_of_each_estimator():
     """All transform; those that predict make clusters, and what has no samples to give back has neither of the others."""
     assert all("transform" in methods for methods in METHODS.values())
     assert [name for name, methods in METHODS.items() if "predict" in methods] == PREDICTING
@@ -640,7 +640,7 @@ class TestCodes:
             ([[1.0] * 17], "Codes must have one column for each"),
         ],
     )
-    def test_what_they_cannot_be(self, name, codes, message, X):
+    def test_invalid_parameters(self, name, codes, message, X):
         with pytest.raises(ValueError, match=message):
             MAKERS[name]().fit(X).inverse_transform(codes)
 
@@ -651,7 +651,7 @@ class TestCodes:
 
 
 @pytest.mark.parametrize("X", [{}, object(), [[1.0], [1.0, 2.0]]], ids=["dict", "object", "ragged"])
-def test_what_is_no_matrix_is_called_so(X):
+def test_input_without_two_dimensions_is_named(X):
     with pytest.raises((TypeError, ValueError), match="X cannot be read as a matrix of numbers"):
         MAKERS["NMF"]().fit(X)
 
@@ -676,7 +676,7 @@ def test_a_start_for_a_factor_that_there_is_not(X):
 
 
 @pytest.mark.parametrize("estimator", ["NonnegativeLDA", "NonnegativeKernelFDA"])
-def test_discriminants_of_what_is_missing(estimator, X):
+def test_discriminants_refuse_missing_values(estimator, X):
     import nonneg
 
     y = np.arange(len(X)) % 2

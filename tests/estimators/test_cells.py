@@ -34,7 +34,7 @@ def by_hand(X, **others):
     return nonneg.NMF(3, **FITTED | others).fit(X)
 
 
-def test_results_are_where_scanpy_looks(adata):
+def test_results_have_scanpy_s_keys(adata):
     assert cells.nmf(adata, 3, layer="counts", divergence="kl") is None
     model = by_hand(COUNTS)
     np.testing.assert_allclose(adata.varm["nmf"], model.components_.T, rtol=1e-4, atol=1e-6)

@@ -14,7 +14,7 @@ from nonneg.estimators import KernelPNMF, ProjectiveClustering
 from .cases import MAKERS, PAIRWISE, given_start, parts
 
 
-def test_clusters_are_what_the_factor_says(X):
+def test_clusters_follow_from_the_factor(X):
     estimator = ProjectiveClustering(3, random_state=0).fit(X)
     W = estimator.factors_["W"]
     np.testing.assert_array_equal(estimator.labels_, W.argmax(axis=1))

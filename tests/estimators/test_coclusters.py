@@ -116,7 +116,7 @@ def test_planted_blocks_of_the_paper(seed):
         assert adjusted_rand_score(clusters[columns], model.column_labels_) == 1
 
 
-def test_labels_go_by_the_factors_where_weights_are_real():
+def test_labels_go_by_the_factors_with_real_weights():
     rng = np.random.default_rng(0)
     X, rows, _ = planted(TALL)
     X = rng.poisson(X * rng.gamma(2, 1, len(X))[:, None] + 0.1).astype(float)
@@ -128,7 +128,7 @@ def test_labels_go_by_the_factors_where_weights_are_real():
 
 
 @pytest.mark.parametrize("scale", [1.0, 1000.0])
-def test_font_comes_to_its_end_where_clusters_overlap(scale):
+def test_font_converges_with_overlapping_clusters(scale):
     """The rule by itself takes three times as many iterations there, and ends 4 % above."""
     X = scale * load_digits().data[:60]
     model, rule = (FONT(5, solver=solver, random_state=0).fit(X) for solver in ("auto", "multiplicative"))
@@ -338,7 +338,7 @@ def test_predict_new_samples(name):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_predict_agrees_mostly_where_clusters_overlap(name):
+def test_predict_mostly_agrees_with_overlapping_clusters(name):
     X, *_, model = fitted(name, 0.3)
     assert (model.predict(X) == model.row_labels_).mean() >= 0.85
 
@@ -442,7 +442,7 @@ class TestParameters:
         assert "n_clusters=(3, 3)" in repr(again)
         np.testing.assert_array_equal(again.fit(X).row_labels_, model.row_labels_)
 
-    def test_the_components_are_what_clusters_of_samples_look_like(self, cls):
+    def test_components_resemble_the_means_of_clusters(self, cls):
         X = planted()[0]
         model = cls(3, random_state=0).fit(X)
         f = model.factors_
@@ -559,7 +559,7 @@ def test_scikit_learns_coclusters_are_found(name):
         assert adjusted_rand_score(columns.argmax(axis=0), model.column_labels_) == 1
 
 
-def test_rows_that_are_multiples_of_each_other_are_told_apart_where_rows_of_a_cluster_are_equal():
+def test_multiples_of_rows_are_other_clusters_if_rows_of_a_cluster_are_equal():
     """With weights they would be one cluster; that rows within clusters differ by noise only says that there are none."""
     rng = np.random.default_rng(0)
     rows, columns = rng.permutation(np.repeat([0, 1, 2], 20)), rng.permutation(np.repeat([0, 1], 15))
@@ -568,7 +568,7 @@ def test_rows_that_are_multiples_of_each_other_are_told_apart_where_rows_of_a_cl
         assert adjusted_rand_score(rows, make(name, (3, 2)).fit(X).row_labels_) >= 0.95
 
 
-def test_rows_that_are_multiples_of_each_other_are_one_cluster_where_weights_differ():
+def test_multiples_of_rows_are_one_cluster_if_weights_differ():
     rng = np.random.default_rng(0)
     rows, columns = rng.permutation(np.repeat([0, 1], 30)), rng.permutation(np.repeat([0, 1], 20))
     X = rng.poisson(np.array([[3, 9], [8, 2]])[np.ix_(rows, columns)] * rng.uniform(0.5, 10, 60)[:, None]).astype(float)

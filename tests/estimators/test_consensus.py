@@ -88,7 +88,7 @@ def test_known_components_stay():
     assert model.run_components_.shape == (12, 90)
 
 
-def test_the_same_seed_gives_the_same_whatever_the_threads(fitted):
+def test_the_same_seed_gives_the_same_with_any_number_of_threads(fitted):
     again = ConsensusNMF(4, n_runs=8, divergence="kl", random_state=0, n_jobs=2).fit(X)
     np.testing.assert_array_equal(again.components_, fitted.components_)
 

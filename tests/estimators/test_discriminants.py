@@ -189,7 +189,7 @@ def test_multiplicative_rule_never_lowers_the_ratio(monkeypatch, formed, flip):
 @pytest.mark.parametrize("to", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("solver", ["exact", "multiplicative"])
 @pytest.mark.parametrize("classes", [2, 3])
-def test_products_give_what_the_matrix_gives(monkeypatch, to, solver, classes):
+def test_products_equal_the_formed_matrix(monkeypatch, to, solver, classes):
     X, y = blobs(m=9, classes=classes, seed=2)
     X = np.maximum(X - 99, 0)
     model = NonnegativeLDA(solver=solver, max_iter=20_000, tol=1e-7, alpha=0).fit(X, y)
@@ -203,7 +203,7 @@ def test_products_give_what_the_matrix_gives(monkeypatch, to, solver, classes):
 
 @pytest.mark.parametrize("to", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("m", [8, 50])
-def test_conjugate_gradients_give_what_factorizations_give(monkeypatch, to, m):
+def test_conjugate_gradients_equal_factorizations(monkeypatch, to, m):
     X, y = blobs(m=m, seed=2)
     X = np.maximum(X - 99, 0)
     model = NonnegativeLDA(alpha=0.1).fit(X, y)
@@ -311,7 +311,7 @@ def test_oja_of_many_classes_uses_the_parts_of_the_whole_matrix(monkeypatch):
     np.testing.assert_allclose(found, w / np.sqrt(w @ S_W @ w), rtol=1e-9)
 
 
-def test_oja_leaves_what_all_ones_cannot():
+def test_oja_leaves_the_point_of_all_ones():
     """Rows that sum to one: all ones is where the means differ by nothing, and a start from there stays."""
     rng = np.random.default_rng(0)
     X = np.vstack([rng.dirichlet(np.where(np.arange(5) == c, 4.0, 1.0), 40) for c in range(3)])
@@ -588,7 +588,7 @@ def test_the_ridge_is_chosen_on_samples_held_out():
     assert NonnegativeLDA().fit(X, y).alpha_[0] == expected
 
 
-def test_no_ridge_where_none_helps():
+def test_no_ridge_if_none_helps():
     X, y = cancer()
     assert NonnegativeLDA().fit(X, y).alpha_[0] == 0
 
@@ -709,7 +709,7 @@ def test_kernel_oja_is_the_power_method():
     np.testing.assert_allclose(model.sample_importance_, leading / leading.sum(), rtol=1e-6)
 
 
-def test_the_kernel_ratio_of_the_paper_is_one_where_all_projections_are_the_same():
+def test_the_paper_s_kernel_ratio_is_one_for_equal_projections():
     """NNP Eq. 61 and 62 are for centred samples: K alpha = 1 has the largest ratio that there is."""
     X, y = blobs(n=25)
     K = rbf_kernel(StandardScaler().fit_transform(X), gamma=0.5)

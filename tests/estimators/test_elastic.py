@@ -75,7 +75,7 @@ def test_beside_scikit_learn(alpha_W, alpha_H, l1_ratio):
     np.testing.assert_allclose(ours.transform(X[:5]), theirs.transform(X[:5]), atol=2e-4 * V.max())
 
 
-def test_what_it_refuses():
+def test_refused_input():
     for settings, told in (
         ({"alpha_W": -1}, "alpha_W must be a number"),
         ({"alpha_H": "none"}, "or 'same'; got 'none'"),

@@ -164,7 +164,7 @@ def test_codes_of_length_one(X, C):
     [(Sparse(0.3), True), (Stochastic("rows"), True), (Unit("rows"), True), (Stochastic("columns"), False), (Unit(), False)],
     ids=str,
 )
-def test_what_new_samples_must_satisfy(constraint, rows):
+def test_constraints_on_new_samples(constraint, rows):
     """A condition on rows holds for every new one; one on columns is about the samples of the fit."""
     assert constraint.on_new_rows == (constraint if rows else Model("W H").constraints["W"])
 

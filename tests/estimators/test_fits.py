@@ -96,7 +96,7 @@ def test_every_start(name, start, X):
 
 
 @pytest.mark.parametrize("name", WITH_ARRAY_INIT)
-def test_an_array_is_where_a_factor_starts(name, X):
+def test_an_array_starts_a_factor(name, X):
     start = given_start(name, 20, 12, 3)
     estimator = MAKERS[name](init=array_start(name, start), max_iter=0, tol=0).fit(X)
     factor = WITH_ARRAY_INIT[name].removesuffix(".T")
@@ -172,7 +172,7 @@ def test_warm_start_with_other_samples(name, X):
 @unconverged
 @pytest.mark.parametrize("name", ["NMF", "PNMF"])
 @pytest.mark.parametrize("change", ["n_components", "features"])
-def test_warm_start_starts_anew_where_sizes_differ(name, change, X):
+def test_warm_start_starts_anew_with_other_sizes(name, change, X):
     estimator = MAKERS[name](max_iter=10, warm_start=True).fit(X)
     estimator.set_params(n_components=2) if change == "n_components" else None
     data = X if change == "n_components" else X[:, :8]
@@ -369,7 +369,7 @@ def test_of_several_starts_the_one_that_is_best_early_is_gone_on_from(X):
 
 
 @pytest.mark.parametrize("cls", [NMF, OPNMF])
-def test_what_is_reported_beside_an_entry_that_dominates_is_right(cls, X):
+def test_the_reported_objective_is_right_beside_a_dominating_entry(cls, X):
     """A difference of sums would have no digit left: the error is added up entry by entry."""
     X = X.copy()
     X[3, 5] = 1e12

@@ -99,7 +99,7 @@ def test_without_groups_it_is_nmf():
 
 
 @pytest.mark.parametrize("solver", ["multiplicative", "adaptive", "quasi-newton"])
-def test_zeros_stay_zero_whatever_the_solver(solver):
+def test_zeros_stay_zero_with_every_solver(solver):
     pattern = np.arange(12)[:, None] % 3 != np.arange(3)
     V = np.random.default_rng(0).random((12, 8))
     found = nonneg.factorize(V, "W H", 3, constraints={"W": Support(pattern)}, solver=solver, random_state=0, max_iter=300)

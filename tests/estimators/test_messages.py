@@ -97,7 +97,7 @@ def test_the_name_of_the_data(data):
 
 
 @unconverged
-def test_top_terms_of_what_has_no_clusters(X):
+def test_top_terms_without_clusters(X):
     with pytest.raises(DataError, match=r"OPNMF has no row_labels_ and column_labels_.*BiQNMF.*components_"):
         top_terms(X, OPNMF(3, max_iter=5, random_state=0).fit(X))
 

@@ -68,7 +68,7 @@ OTHERS = [
 
 
 @pytest.mark.parametrize("estimator", EXACT, ids=repr)
-def test_what_is_hidden_is_recovered(estimator, planted):
+def test_hidden_entries_are_recovered(estimator, planted):
     X, hidden = planted
     estimator = clone(estimator).set_params(missing="ignore")
     for data in (np.where(hidden, np.nan, X), stored(X, hidden), np.ma.masked_array(X, hidden)):
@@ -238,7 +238,7 @@ def test_features_of_different_units_are_filled_in_better_than_by_their_means(se
     assert 1 <= imputer.n_components_ <= 8
 
 
-def test_what_no_factorization_foretells_is_filled_in_by_means():
+def test_unpredictable_entries_are_filled_by_means():
     generator = np.random.default_rng(0)
     X = generator.uniform(1.0, 2.0, (60, 8)) * np.logspace(0, 3, 8)
     holes = np.where(generator.random(X.shape) < 0.2, np.nan, X)
@@ -248,7 +248,7 @@ def test_what_no_factorization_foretells_is_filled_in_by_means():
     np.testing.assert_allclose(imputer.transform(holes), np.where(np.isnan(holes), np.nanmean(holes, axis=0), holes))
 
 
-def test_codes_below_zero_are_no_zeros_where_these_are_infinitely_far():
+def test_small_codes_stay_positive_if_zeros_are_infinitely_far():
     """What is hidden weighs more than all of X: the only code that fills it with what it makes of itself is negative."""
     X = np.exp(5 * np.random.default_rng(0).standard_normal((5, 4)))
     X = np.where(np.random.default_rng(34).random(X.shape) < 0.8, X, np.nan)
@@ -256,7 +256,7 @@ def test_codes_below_zero_are_no_zeros_where_these_are_infinitely_far():
     assert np.isfinite(model.score(X))
 
 
-def test_where_nothing_is_known(planted):
+def test_unobserved_features(planted):
     """Samples become means; features become zero, which is warned of."""
     X, hidden = planted
     holes = np.where(hidden, np.nan, X)
@@ -286,7 +286,7 @@ def test_tables(planted):
     assert found.objective_ == pytest.approx(expected.objective_, rel=1e-9)  # tables lie in columns, and add up in another order
 
 
-def test_errors_over_what_is_known(planted):
+def test_errors_over_known_entries(planted):
     X, hidden = planted
     assert relative_error(np.where(hidden, np.nan, X), np.where(hidden, 1e9, 1.01 * X), missing="ignore") == pytest.approx(0.01)
 
@@ -349,7 +349,7 @@ def test_every_estimator_is_in_the_table_of_the_documentation():
 
 
 @pytest.mark.parametrize("name", TAKING)
-def test_those_that_take_weights(name, planted):
+def test_models_that_take_weights(name, planted):
     X, hidden = planted[0][:24], planted[1][:24]
     cls = getattr(nonneg, name)
     model = cls("W H", 2) if name == "Factorization" else cls(2)
@@ -365,11 +365,11 @@ def test_those_that_take_weights(name, planted):
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_those_that_take_none(name):
+def test_models_without_weights(name):
     assert not {"weights", "sample_weight"} & set(signature(getattr(nonneg, name).fit).parameters)
 
 
-def test_what_is_observed_says_how_much_that_is():
+def test_observed_names_its_share():
     assert repr(Observed(sparse.csr_array(np.eye(3, 4)))) == "Observed(3 × 4, 3 entries known)"
 
 

@@ -127,7 +127,7 @@ def test_parameters_that_are_objects(estimator, tmp_path):
     again(estimator.fit(X), tmp_path)
 
 
-def test_what_was_not_fitted(tmp_path):
+def test_unfitted_estimators_are_refused(tmp_path):
     assert repr(again(OPNMF(5, tol=float("inf")), tmp_path)) == "OPNMF(n_components=5, tol=inf)"
 
 
@@ -313,7 +313,7 @@ class TestWhatIsRefused:
             load(path)
 
     @pytest.mark.parametrize("value", [5, None, "NMF", {"of": "tuple", "items": []}, {"of": "Beta", "fields": {"b": 1}}], ids=str)
-    def test_what_is_no_estimator(self, value, path):
+    def test_other_objects_are_refused(self, value, path):
         self.altered(path, lambda content: content.update(estimator=value))
         with pytest.raises(FileError, match="in place of an estimator"):
             load(path)
@@ -330,7 +330,7 @@ class TestWhatIsRefused:
         ],
         ids=str,
     )
-    def test_what_the_command_line_would_not_write(self, about, path):
+    def test_invalid_annotations(self, about, path):
         self.altered(path, lambda content: content.update(about=about))
         with pytest.raises(FileError, match=r"m\.nonneg"):
             load(path)

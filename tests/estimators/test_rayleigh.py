@@ -164,7 +164,7 @@ def test_a_next_w_that_would_be_negative():
         ({"tol": "x"}, IncompatibleError, "tol must be a number of at least 0; got 'x'"),
     ],
 )
-def test_what_cannot_be(arguments, error, message):
+def test_invalid_input(arguments, error, message):
     with pytest.raises(error, match=message):
         maximize_rayleigh(**({"A": np.eye(2)} | arguments))
 

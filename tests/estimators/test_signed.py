@@ -115,7 +115,7 @@ def test_any_form():
     )
 
 
-def test_what_it_refuses():
+def test_refused_input():
     with pytest.raises(ValueError, match="Negative values in data passed to X"):
         Factorization("W H", 3).fit(X)
     with pytest.raises(DataError, match="zero everywhere"):

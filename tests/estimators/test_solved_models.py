@@ -59,7 +59,7 @@ def test_fixed_components_without_multipliers():
     np.testing.assert_array_equal(model.components_[0], fixed[0])
 
 
-def test_partial_fit_leaves_what_was_minimised():
+def test_partial_fit_keeps_the_solved_model():
     one, other = (cls(3, random_state=0).partial_fit(X[:10]).partial_fit(X[10:]) for cls in (PNMF, OPNMF))
     assert str(one.model_) == str(other.model_)
     np.testing.assert_array_equal(one.components_, other.components_)

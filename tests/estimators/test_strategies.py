@@ -35,7 +35,7 @@ def stored(kind, tmp_path):
 @pytest.mark.filterwarnings("ignore:.*Stopped at max_iter")
 @pytest.mark.parametrize("kind", ["dense", "sparse", "file", "dask", "missing", "weights", "sample weights", "float32"])
 @pytest.mark.parametrize("name", ITERATIVE)
-def test_a_fit_does_what_is_explained(name, kind, tmp_path):
+def test_a_fit_follows_its_explanation(name, kind, tmp_path):
     data, parameters, of_fit = stored(kind, tmp_path)
     if name in PAIRWISE and kind not in ("dense", "sparse", "float32"):
         pytest.skip("similarities are of whole samples in memory")
@@ -81,14 +81,14 @@ def test_forms_on_files_are_solved_as_in_memory(form, divergence, tmp_path):
     assert found.objective == pytest.approx(expected.objective, rel=0.15, abs=1e-6 * np.sum(X**2)), "other minima"
 
 
-def test_nothing_is_read_or_run_for_an_explanation(tmp_path):
+def test_an_explanation_reads_and_runs_nothing(tmp_path):
     data, *_ = stored("file", tmp_path)
     for estimator in (NMF(3), NMF(3, divergence="kl"), OPNMF(3), ONMF(3)):
         explain(estimator, data)
     assert data.log.count == 0
 
 
-def test_memory_is_about_what_a_fit_takes():
+def test_explained_memory_is_that_of_the_fit():
     """Within a factor of three of the arrays that NumPy allocates, for fits that hold little besides."""
     import tracemalloc
 
@@ -104,7 +104,7 @@ def test_memory_is_about_what_a_fit_takes():
         assert expected / 3 < peak < 3 * expected
 
 
-def test_an_explanation_names_what_is_solved():
+def test_an_explanation_names_the_solved_model():
     lines = str(explain(OPNMF(4), X)).splitlines()
     assert lines[0].startswith("X ")
     assert "60 × 24, dense float64, all entries known, in memory" in lines[0]
@@ -125,7 +125,7 @@ def test_strategies_are_kept_in_files(tmp_path):
 
 
 @pytest.mark.parametrize("other", [nonneg.TruncatedNonnegativeSVD(2), 3, PNMF])
-def test_what_is_not_explained(other):
+def test_fits_without_explanation(other):
     with pytest.raises(IncompatibleError, match="explain takes a factorization of nonneg"):
         explain(other, X)
 

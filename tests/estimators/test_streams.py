@@ -86,7 +86,7 @@ def test_sparse_batches_are_dense_batches(cls, params):
     ids=["paper", "kullback-leibler"],
 )
 @pytest.mark.parametrize("cls", [PNMF, OPNMF])
-def test_an_averaged_rule_approaches_what_all_at_once_gives(cls, params, bound):
+def test_an_averaged_rule_approaches_the_batch_solution(cls, params, bound):
     """Slowly: each batch is one step. The bounds are what was measured after eight passes, and a little more."""
     X = parts(300, 24, 4, noise=0.3)
     divergence = params.get("divergence", "euclidean")

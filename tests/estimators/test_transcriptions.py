@@ -382,7 +382,7 @@ def test_truncated_svd_by_trying_every_rank(name, most, store):
 
 
 @pytest.mark.parametrize("most", [1, 3])
-def test_truncated_svd_of_what_is_too_large_to_form(most, monkeypatch):
+def test_truncated_svd_of_a_product_too_large_to_form(most, monkeypatch):
     """Ranks from some of the rows, and the error from three sums, are those of the whole approximation."""
     data = sparse.random_array((400, 30), density=0.2, rng=0, format="csr") + sparse.csr_array(blocks((170, 128, 100), 0)[:, :30])
     whole = TruncatedNonnegativeSVD(most, random_state=0).fit(data)

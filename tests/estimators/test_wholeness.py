@@ -88,7 +88,7 @@ def test_a_first_fit_that_fails_leaves_nothing(name, X):
     assert state(estimator) == before
 
 
-def test_where_one_start_fails_the_others_end(X, monkeypatch):
+def test_other_starts_end_if_one_fails(X, monkeypatch):
     """The second start raises once the first, which is endless, is under way."""
     from nonneg.solve import restarts
 

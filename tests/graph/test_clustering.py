@@ -69,7 +69,7 @@ class TestPlantedParts:
         least = 0.6 if similarity == "vertex" else 0.9  # S_ii of vertices with few edges is large, and they are singled out
         assert adjusted_rand_score(PLANTED, model.labels_) >= least
 
-    def test_what_is_told(self):
+    def test_attributes_after_a_fit(self):
         A = planted()
         model = GraphClustering(3, similarity="regularized", **FEW).fit(A)
         assert model.memberships_.shape == (45, 3)
@@ -90,12 +90,12 @@ class TestPlantedParts:
         assert np.all(np.diff(first) > 0)
 
     @pytest.mark.parametrize("method", [name for name in METHODS if name not in ("auto", "refined")])
-    def test_memberships_say_what_labels_say(self, method):
+    def test_memberships_agree_with_labels(self, method):
         model = GraphClustering(3, method=method, similarity=WITH_NEGATIVE.get(method, "auto"), **FEW)
         model.fit(planted(0.4, 0.2, seed=2))
         assert (model.memberships_.argmax(axis=1) == model.labels_).all()
 
-    def test_memberships_say_what_labels_say_by_default(self):
+    def test_default_memberships_agree_with_labels(self):
         agreed = []
         for seed in range(4):
             g = np.random.default_rng(seed)
@@ -203,7 +203,7 @@ class TestBlockModels:
         model = GraphClustering(2, random_state=0).fit(A.maximum(A.T))
         assert model.method_ == Refined()
 
-    def test_what_cannot_be(self):
+    def test_invalid_input(self):
         with pytest.raises(IncompatibleError, match="rates can be 'auto', 'parts' or 'pairs'; got 'all'"):
             BlockModel("all")
         with pytest.raises(IncompatibleError, match="use similarity='regularized' or 'normalized'"):
@@ -248,7 +248,7 @@ class TestShapesOfGraphs:
             model = GraphClustering(3, method="pod", random_state=0).fit(with_isolated(planted(), 2))
         np.testing.assert_array_equal(model.labels_, [*PLANTED, 2, 2])  # 20 of the others are there
 
-    def test_no_warning_where_they_have_weight(self):
+    def test_isolated_vertices_have_a_part_by_modularity(self):
         A = with_isolated(two_triangles(), 1)
         labels = GraphClustering(3, similarity="modularity", **FEW).fit_predict(A)
         np.testing.assert_array_equal(labels[:6], [0, 0, 0, 1, 1, 1])
@@ -340,7 +340,7 @@ class TestModularity:
         assert model.objective_ >= most - 1e-3
 
     @pytest.mark.parametrize("method", [name for name in METHODS if name not in ("kernel-pnmf", "block-model")])
-    def test_what_is_told_is_the_modularity(self, method):
+    def test_the_objective_is_the_modularity(self, method):
         A = planted()
         model = GraphClustering(3, method=method, similarity="modularity", max_iter=50, **FEW).fit(A)
         k = A.sum(axis=1)
@@ -353,7 +353,7 @@ class TestListsOfEdges:
 
     @pytest.mark.parametrize("container", [np.asarray, np.ndarray.tolist, lambda e: e.astype(float), np.transpose],
                              ids=["array", "list", "floats", "transposed"])  # fmt: skip
-    def test_what_to_do_is_said_and_works(self, container):
+    def test_the_suggested_remedy_works(self, container):
         edges = container(self.edges)
         with pytest.raises(DataError, match=r"X has shape .* looks like a list of 7 edges; .* of 6 × 6.*kernel='cosine'") as caught:
             GraphClustering(2).fit(edges)
@@ -510,7 +510,7 @@ class TestBadParameters:
         (lambda: KernelProjection(start=None), "start can be 'partition' or 'random'; got None"),
         (lambda: Refined("yes"), "may_be_empty must be None, True or False; got 'yes'"),
     ])  # fmt: skip
-    def test_those_of_methods(self, make, match):
+    def test_unsuitable_options_of_methods(self, make, match):
         with pytest.raises(IncompatibleError, match=match):
             make()
 
@@ -571,13 +571,13 @@ class TestParameters:
         other = GraphClustering(3, similarity=DiscriminativeKMeans(3.0), **FEW).fit(A)
         assert other.objective_ != pytest.approx(names.objective_)
 
-    def test_what_auto_stands_for(self):
+    def test_auto_stands_for_a_method(self):
         A = planted()
         for method, name in (("auto", "regularized"), ("nsc", "normalized"), ("kernel-pnmf", "random-walk")):
             model = GraphClustering(3, method=method, **FEW).fit(A)
             np.testing.assert_allclose(model.similarity_.toarray(), SIMILARITIES[name](A).toarray())
 
-    def test_what_was_given_is_not_changed(self):
+    def test_input_is_not_modified(self):
         A = sparse.csr_array(planted())
         before = A.copy()
         GraphClustering(3, **FEW).fit(A)

@@ -59,7 +59,7 @@ KINDS = {
 class TestExchanges:
     @pytest.mark.parametrize("kind", KINDS)
     @pytest.mark.parametrize("seed", range(5))
-    def test_they_end_where_no_exchange_gains(self, kind, seed):
+    def test_they_end_at_a_local_optimum_of_exchanges(self, kind, seed):
         A, B = (random_graph(8, 10 * seed + k, **KINDS[kind]) for k in (1, 2))
         g = np.random.default_rng(seed)
         p, movable = g.permutation(8), g.random(8) < 0.9
@@ -108,7 +108,7 @@ class TestExchanges:
         assert np.all(np.diff(values) >= 0)
         assert values[1] > values[0] == agreement(A, B, np.arange(15))
 
-    def test_what_fits_stays(self):
+    def test_a_perfect_match_stays(self):
         B, p = hidden(random_graph(10))
         found = p.copy()
         assert swap_pairs(random_graph(10), B, found, np.ones(10, dtype=bool), 1e-9, 100) == 0
@@ -132,7 +132,7 @@ class TestSearch:
         swap_pairs(A, B, swapped, movable, 1e-9, 100)
         assert agreement(A, B, p) >= agreement(A, B, swapped) - 1e-9
 
-    def test_it_leaves_where_no_exchange_gains(self):
+    def test_the_search_leaves_local_optima(self):
         """Of all 8! matchings the best, from each of twenty at random; exchanges that gain end elsewhere most of the time."""
         A, B = random_graph(7, 1, weighted=True, density=0.8), random_graph(7, 2, weighted=True, density=0.8)
         best = max(agreement(A, B, np.array(p)) for p in permutations(range(7)))
@@ -380,14 +380,14 @@ class TestSeeds:
         assert found.edge_error == 0
         assert [list(names) for names in found.names] == [list("abcdef"), list("FCADBE")]
 
-    def test_all_of_them(self):
+    def test_all_vertices_given_as_seeds(self):
         seeds = np.column_stack([self.p, np.arange(16)])
         np.testing.assert_array_equal(match_graphs(self.A, self.B, seeds=seeds).permutation, self.p)
 
     @pytest.mark.parametrize("known", [14, 15, 16])
     @pytest.mark.parametrize("sizes", [(16, 16), (16, 18), (18, 16)])
     @pytest.mark.parametrize("options", [{}, {"polish": False}, {"divergence": None}, {"init": "random", "n_init": 3}], ids=str)
-    def test_all_or_nearly_all_of_them(self, known, sizes, options):
+    def test_nearly_all_vertices_given_as_seeds(self, known, sizes, options):
         """Whether the rest can be matched without error or not; nothing, or next to nothing, is left to exchange."""
         A, B = random_graph(sizes[0], 1), random_graph(sizes[1], 2)
         g = np.random.default_rng(0)
@@ -409,7 +409,7 @@ class TestSeeds:
         assert found.edge_error == 0
         assert peak < 40 * 8 * n**2  # n³ would be ten times as much
 
-    def test_none_of_them(self):
+    def test_no_seeds(self):
         np.testing.assert_array_equal(match_graphs(self.A, self.B, seeds=[]).permutation, match_graphs(self.A, self.B).permutation)
 
     @pytest.mark.parametrize(("seeds", "error", "match"), [
@@ -425,7 +425,7 @@ class TestSeeds:
             match_graphs(self.A, self.B, seeds=seeds)
 
     @pytest.mark.parametrize("seeds", [3, [1, 2], [([1], 2)]])
-    def test_what_is_no_pair(self, seeds):
+    def test_seeds_that_are_no_pairs(self, seeds):
         with pytest.raises(ValueError, match="pair"):
             match_graphs(self.A, self.B, seeds=seeds)
 
@@ -560,7 +560,7 @@ class TestUmeyama:
         same = match_graphs(A, hidden(A)[0], divergence=None, init="umeyama", polish=False)
         np.testing.assert_array_equal(same.permutation, hidden(A)[1])
 
-    def test_rounded_as_it_is(self):
+    def test_rounding_the_first_guess(self):
         """“None rounds the first guess as it is: with init="umeyama" this is Umeyama's method”."""
         for seed in range(20):
             A, B = random_graph(12, seed, weighted=True), random_graph(12, 100 + seed, weighted=True)

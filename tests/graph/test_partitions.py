@@ -135,7 +135,7 @@ class State:
 
 @pytest.mark.parametrize("may_be_empty", [False, True])
 class TestKernels:
-    def test_what_is_kept_is_right_after_each_vertex(self, S, may_be_empty):
+    def test_sums_are_right_after_each_vertex(self, S, may_be_empty):
         g = np.random.default_rng(0)
         state = State(S, np.arange(S.n) % 4, 4)
         allowed = np.ones((S.n, 4), dtype=bool)
@@ -159,7 +159,7 @@ class TestKernels:
             return [objective(S, labels)]
         return [objective(S, np.where(np.arange(S.n) == i, k, labels)) for k in range(4)]
 
-    def test_vertices_stay_where_they_are_allowed(self, S, may_be_empty):
+    def test_vertices_stay_in_allowed_parts(self, S, may_be_empty):
         g = np.random.default_rng(3)
         labels = np.arange(S.n) % 4
         allowed = g.random((S.n, 4)) < 0.4
@@ -196,7 +196,7 @@ class TestMover:
     @pytest.mark.parametrize("seed", range(5))
     @pytest.mark.parametrize("name", SIMILAR)
     @pytest.mark.parametrize("may_be_empty", [False, True])
-    def test_it_ends_where_no_move_gains(self, name, seed, may_be_empty):
+    def test_it_ends_at_a_local_maximum(self, name, seed, may_be_empty):
         S = SIMILAR[name](14, seed)
         g = np.random.default_rng(seed)
         labels = seeds(14, 3, g)
@@ -273,7 +273,7 @@ class TestShakes:
                 return S, found
         raise AssertionError("every start ends in the cliques")
 
-    def test_they_lead_out_of_what_no_move_improves(self):
+    def test_shakes_leave_a_local_maximum(self):
         S, found = self.trapped()
         allowed = np.ones((24, 4), dtype=bool)
         again = Mover(S)(found.labels, allowed, np.random.default_rng(0))
@@ -297,7 +297,7 @@ class TestShakes:
         monkeypatch.setattr("nonneg.graph._partitions._AT_ONCE", 1.0)
         assert Mover(S)(np.repeat(np.arange(4), 6), allowed, np.random.default_rng(0), shakes=1000, returns=20).returns == 20
 
-    def test_those_that_are_not_free_stay(self):
+    def test_vertices_that_are_not_free_stay(self):
         A = self.trapped()[0].entries.copy()
         A[0, 0] = A[7, 7] = 1e-6
         S = SIMILARITIES["adjacency"](A)
@@ -511,7 +511,7 @@ class TestKernelKMeans:
         assert trace >= trace_of(S, labels, 4)
 
     @pytest.mark.parametrize("seed", range(3))
-    def test_it_goes_on_where_the_trace_falls_and_ends_where_it_has_been(self, seed):
+    def test_it_passes_falls_of_the_trace_and_ends_at_a_cycle(self, seed):
         """A kernel that is not definite leads down and up again, and then round and round."""
         S = SIMILARITIES["discriminative-kmeans"](random_graph(40, seed=seed))
         labels, path = balanced(40, 6, np.random.default_rng(seed)), []
@@ -642,7 +642,7 @@ class TestRefined:
         np.testing.assert_array_equal(compact(found.labels), np.repeat([0, 1, 2], 10))
 
     @pytest.mark.parametrize(("returns", "many"), [(5, False), (0, True)])
-    def test_soft_parts_from_all_kinds_where_no_shake_comes_back(self, returns, many, monkeypatch):
+    def test_soft_parts_from_all_kinds_of_starts(self, returns, many, monkeypatch):
         """One run of √ONL, for memberships, where shakes come back to the best; one of each kind besides where none does."""
         runs, move = [], Mover.__call__
         soft = refined._soft
@@ -655,13 +655,13 @@ class TestRefined:
         np.testing.assert_array_equal(found.memberships.argmax(axis=1), found.labels)
         assert len(runs) == (4 if many else 1)
 
-    def test_who_may_go_where(self):
+    def test_allowed_parts_of_each_vertex(self):
         W = np.array([[1.0, 0.2, 0.05], [0.1, 3.0, 0.2], [0.0, 0.0, 1.0]])
         expected = [[True, True, False], [True, True, True], [False, False, True]]
         np.testing.assert_array_equal(_allowed(W, np.array([False, True, False])), expected)
 
     @pytest.mark.parametrize("name", ["vertex", "random-walk"])
-    def test_vertices_that_gain_alone_stay_where_they_are_undecided(self, name):
+    def test_undecided_vertices_stay(self, name):
         for seed in range(4):
             S = SIMILARITIES[name](random_graph(40, 0.15, seed))
             assert not Mover(S).free.any()

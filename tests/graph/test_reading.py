@@ -130,7 +130,7 @@ class TestMatrices:
             assert read.adjacency.has_canonical_format
             assert read.adjacency.nnz == 3  # nor is the zero kept
 
-    def test_what_was_given_is_not_changed(self):
+    def test_input_is_not_modified(self):
         given = sparse.csr_array((np.array([1.0, 2, 0, 3]), [1, 1, 0, 0], [0, 3, 4]), shape=(2, 2))
         before = given.copy()
         read_graph(given).adjacency.data[:] = 7

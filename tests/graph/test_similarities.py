@@ -171,7 +171,7 @@ class TestDefinitions:
             assert product.min() >= -1e-12 * product.max()
             np.testing.assert_allclose(product, product.T, rtol=0, atol=1e-10 * product.max())
 
-    def test_entries_and_what_is_subtracted(self, name, graph, container, largest):
+    def test_entries_and_the_subtracted_part(self, name, graph, container, largest):
         A = GRAPHS[graph]
         S = SIMILARITIES[name](container(A))
         solved = name in ("vertex", "discriminative-kmeans", "random-walk")
@@ -197,7 +197,7 @@ class TestDefinitions:
 
 
 @pytest.mark.parametrize("name", ["random-walk", "vertex"])
-def test_products_with_what_is_not_negative_are_not(name, monkeypatch):
+def test_products_with_nonnegative_factors_are_nonnegative(name, monkeypatch):
     """Walks that are too long to count would come out a little below zero."""
     monkeypatch.setattr(similarities, "LARGEST", 5)
     path = sparse.diags_array([np.ones(79), np.ones(79)], offsets=[1, -1], format="csr")
@@ -375,7 +375,7 @@ class TestOperator:
         with pytest.raises(DataError, match=f"the {which} part of S"):
             read_data(Signed(np.full((2, 2), positive), np.full((2, 2), negative)), "S")
 
-    def test_gram_that_is_none(self):
+    def test_indefinite_gram_matrices_are_refused(self):
         graph = np.array([[0.0, 1], [1, 0]])
         with pytest.raises(DataError, match="not X Xᵀ of any X"):
             read_data(Gram(graph))

@@ -180,7 +180,7 @@ def test_separate_emissions_are_as_good_as_the_best(chain):
     assert not QNMFHMM(3, random_state=0).fit(chain.sequence[:400]).separated_, "too few pairs"
 
 
-def test_separate_emissions_are_kept_where_sequences_tell_no_other_chain(chain):
+def test_separate_emissions_are_kept_if_sequences_tell_no_other_chain(chain):
     """By chance alone Baum–Welch gains half the number of parameters, 15."""
     disjoint = datasets.make_hidden_chain(3, 9, 20_000, random_state=1)
     kept = QNMFHMM(3, random_state=0).fit(disjoint.sequence)
@@ -231,7 +231,7 @@ def test_expected_counts_are_sums_of_posteriors():
     assert expected_counts(np.array([1, 0]), np.array([0, 2]), *chances[:2], made._emissions(), first, pairs, emitted) == -np.inf
 
 
-def test_fits_of_counts_end_where_they_gain_less_than_chance(chain):
+def test_fits_of_counts_end_at_gains_below_chance(chain):
     settings = {"n_init": 1, "separate": False, "random_state": 0, "tol": 1e-3}
     counts = QNMFHMM(6, **settings).fit_pairs(chain.data)
     shares = QNMFHMM(6, **settings).fit_pairs(chain.data / chain.data.sum())

@@ -70,7 +70,7 @@ def test_a_file_that_ends_before(is_direct, path):
 
 
 @pytest.mark.parametrize("is_direct", [False, True])
-def test_memory_is_used_again_once_nobody_looks_at_it(is_direct, path):
+def test_released_memory_is_reused(is_direct, path):
     ranges, wanted = Ranges(path, is_direct=is_direct), Path(path).read_bytes()
     first = ranges.read(5, 2 * PAGE)
     where, view = first.ctypes.data, first.view(np.uint16).reshape(2, -1)[1:]

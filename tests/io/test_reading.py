@@ -328,7 +328,7 @@ class TestWhatIsRefused:
         with pytest.raises(FileError, match="entities"):
             read(tmp_path / "G.graphml")
 
-    def test_what_makes_no_sense(self, tmp_path):
+    def test_meaningless_options_are_refused(self, tmp_path):
         np.save(tmp_path / "X.npy", VALUES)
         with pytest.raises(FileError, match="read as a NumPy array; its columns cannot be left out by name"):
             read(tmp_path / "X.npy", ignore=["a"])
@@ -530,7 +530,7 @@ class TestVolumes:
 
 
 class TestWriting:
-    def test_nothing_is_left_of_what_fails(self, tmp_path):
+    def test_failed_writing_leaves_no_file(self, tmp_path):
         (tmp_path / "X.csv").write_text("what was there before")
         with pytest.raises(UnicodeEncodeError), files.written_whole(tmp_path / "X.csv") as unfinished:
             unfinished.write_text("half of it \udc00", encoding="utf8")
@@ -549,7 +549,7 @@ class TestWriting:
         assert (tmp_path / "link.csv").is_symlink()
         assert read(tmp_path / "target.csv").shape == (3, 3)
 
-    def test_where_nothing_can_be_written(self, tmp_path):
+    def test_unwritable_folders(self, tmp_path):
         with pytest.raises(FileNotFoundError, match="is not a folder"):
             files.check_writable(tmp_path / "no" / "X.csv")
         with pytest.raises(IsADirectoryError):

@@ -67,7 +67,7 @@ def test_as_many_as_asked_for(graph, name, kind, as_if_large):
 
 @pytest.mark.parametrize("error", [ArpackError(3), ArpackNoConvergence("%s", np.ones(1), np.eye(60)[:, :1])])
 @pytest.mark.parametrize("name", ["laplacian", "normalized", "modularity", "adjacency"])
-def test_where_arpack_gives_up(name, error, monkeypatch):
+def test_eigenvectors_if_arpack_gives_up(name, error, monkeypatch):
     """The block is iterated, towards the algebraically largest: those of a negative Laplacian are the smallest in magnitude."""
 
     def fails(*args, **kwargs):
@@ -128,7 +128,7 @@ def test_no_copy_is_missing_between_small_and_large(name, pieces):
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(5), atol=1e-6)
 
 
-def test_what_was_missed_is_noticed(monkeypatch):
+def test_missed_eigenvectors_are_noticed(monkeypatch):
     """The second largest eigenvalue stands for a copy that ARPACK has not found."""
     S = np.diag([3.0, 2.5, 1.0, *np.full(37, 0.5)])
     right = eigenvectors._by_arpack

@@ -66,7 +66,7 @@ def test_zeros_of_factors(single, by_kernel, rng):
     np.testing.assert_allclose(left, U.T @ E, rtol=1e-5, atol=1e-6)
 
 
-def test_what_single_precision_cannot_hold(by_kernel, rng):
+def test_values_beyond_single_precision(by_kernel, rng):
     by_kernel(single=True)
     U, V = 1e-60 * rng.random((40, 3)), 1e60 * rng.random((3, 30))
     (right,), _ = read_data(made_up(rng, (40, 30), 0.5)).visit(U, V, [Request(Operand(0, 0.5), "right", V.T)])
@@ -83,7 +83,7 @@ def test_powers_that_single_precision_cannot_hold(scale, power, by_kernel, rng):
     np.testing.assert_allclose(right, (U @ V) ** power @ V.T, rtol=1e-12)
 
 
-def test_what_is_not_a_number(by_kernel, rng):
+def test_nan_is_kept(by_kernel, rng):
     by_kernel()
     U, V = rng.random((20, 3)), rng.random((3, 30))
     U[4, 1] = np.nan

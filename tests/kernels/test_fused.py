@@ -69,7 +69,7 @@ def test_zeros_and_entries_outside_of_the_matrix_add_nothing() -> None:
     assert float(logarithm) == 0.0
 
 
-def test_can_visit_only_what_the_kernels_hold() -> None:
+def test_only_supported_visits_go_to_the_kernels() -> None:
     class OnCard(NamedTuple):
         dtype: Any = torch.float32
         strides: tuple[int, int] = (12, 1)

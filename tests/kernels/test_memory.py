@@ -25,7 +25,7 @@ def test_the_least_of_all_limits_counts(monkeypatch):
     assert memory.available_bytes() == 0
 
 
-def test_where_nothing_is_known_nothing_is_refused(monkeypatch):
+def test_unknown_memory_refuses_nothing(monkeypatch):
     monkeypatch.setattr(memory, "_lines", lambda path: [])
     monkeypatch.setattr(memory, "_of_process", lambda: None)
     monkeypatch.delattr(memory.os, "sysconf")

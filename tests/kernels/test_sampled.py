@@ -148,7 +148,7 @@ def test_indices_may_be_long(X, factors):
     np.testing.assert_allclose(product, naive(X, U @ V, (1, -1)) @ V.T, rtol=1e-12)
 
 
-def test_what_is_not_a_number_stays_where_it_is(X, factors):
+def test_nan_stays_in_its_place(X, factors):
     U, V = factors
     U[5] = np.nan
     (product,), _ = sparse_data(X).visit(U, V, [Request(Operand(1, -1), "right", V.T)])
@@ -216,7 +216,7 @@ def test_sparse_and_dense_data_give_the_same_factors(form, divergence, solver, r
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_what_is_not_finite_is_seen_in_the_sum_of_logarithms(X, factors, value, dtype):
+def test_infinite_logarithms_reach_the_sum(X, factors, value, dtype):
     """Its bits would be those of a number: the logarithm is found from them."""
     U, V = (factor.astype(dtype) for factor in factors)
     U[7, 2] = value
@@ -225,7 +225,7 @@ def test_what_is_not_finite_is_seen_in_the_sum_of_logarithms(X, factors, value, 
 
 
 @pytest.mark.parametrize("is_wide", [False, True], ids=["many entries a column", "few"])
-def test_both_sides_take_one_pass_where_columns_have_many_entries(X, factors, rng, is_wide, monkeypatch):
+def test_long_columns_take_one_pass_for_both_sides(X, factors, rng, is_wide, monkeypatch):
     (U, V), visited, own = factors, [], sampled.sampled_products
     if is_wide:
         X, V = np.hstack([X, np.zeros((len(X), 20_000))]), np.hstack([V, rng.random((len(V), 20_000))])

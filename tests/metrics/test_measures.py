@@ -296,7 +296,7 @@ def test_matrices_that_are_no_factor(measure, kind, W, match):
 
 @pytest.mark.parametrize("measure", [*OF_BASES, stochastic_error])
 @pytest.mark.parametrize("W", [[1.0, 2.0], sparse.coo_array(np.ones(3)), [["a", "b"]]], ids=["vector", "sparse vector", "strings"])
-def test_what_is_no_matrix_of_numbers(measure, W):
+def test_matrices_without_numbers_are_refused(measure, W):
     with pytest.raises(DataError, match=r"W (must be a matrix|holds entries of type)"):
         measure(W)
 
@@ -526,7 +526,7 @@ def test_the_relative_error_of_negative_numbers():
         (np.ones(3), np.ones(3), DataError, "X must be a matrix"),
     ],
 )
-def test_what_cannot_be_compared(X, approximation, error, match):
+def test_incomparable_bases_are_refused(X, approximation, error, match):
     with pytest.raises(error, match=match):
         relative_error(X, approximation)
 

@@ -71,7 +71,7 @@ def test_images_have_the_space_of_the_mask(study, model, tmp_path):
     assert not np.asarray(model.labels_img_.dataobj)[~inside].any()
 
 
-def test_it_is_what_a_masker_and_opnmf_find(study, model):
+def test_it_equals_a_masker_followed_by_opnmf(study, model):
     pipeline = make_pipeline(NiftiMasker(study.mask, standardize=None), OPNMF(12, random_state=0)).fit(study.images)
     codes = pipeline.transform(study.images)
     order = np.argmax(np.corrcoef(model.loadings_.T, codes.T)[:12, 12:], axis=1)

@@ -432,7 +432,7 @@ def test_a_read_only_folder_that_has_it_not(small, network, monkeypatch):
         cache.fetch(NAME)
 
 
-def test_a_file_where_a_folder_should_be(small, network):
+def test_a_file_in_place_of_a_folder(small, network):
     network(CONTENT)
     small.parent.parent.write_text("not a folder")
     with pytest.raises(FetchError, match=r"could not be downloaded.*a folder that can be written"):

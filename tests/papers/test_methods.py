@@ -27,7 +27,7 @@ def test_there_is_something_to_check():
 
 
 @pytest.mark.parametrize("code", CALLS)
-def test_what_is_named_exists(code):
+def test_named_objects_exist(code):
     found = eval(code, {"nonneg": nonneg})  # of our own table
     assert found is not None
     if isinstance(found, estimators.Factorization):
@@ -114,7 +114,7 @@ def called(code):
 
 @pytest.mark.parametrize("code", CALLS)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_what_is_named_runs(code):
+def test_named_calls_run(code):
     assert called(code) is not None
 
 
@@ -143,7 +143,7 @@ def test_every_equation_that_is_an_algorithm_has_a_row(paper):
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.method)
-def test_every_row_says_where_and_what(row):
+def test_every_row_has_a_source_and_a_call(row):
     assert row.status in STATUSES
     assert row.what
     assert row.printed

@@ -267,7 +267,7 @@ def test_words_in_a_file_of_their_own(tmp_path, monkeypatch):
         assert "feature_names" not in load_text("la2")
 
 
-def test_la12_is_what_was_made_there():
+def test_la12_equals_its_files():
     files = ("la12.npz", "la12_labels.txt", "cluto_la12_rowsize.txt", "cluto_la12_correct.txt")
     here, whole = folder(*(f"la12/{file}" for file in files)) / "la12", load("la12")
     assert same(whole.data, csr_array(load_npz(here / "la12.npz")))

@@ -57,7 +57,7 @@ def test_a_word_and_its_transpose_are_one():
     assert canonical(parse("A A.T")) == (parse("A A.T"), False)
 
 
-def test_what_is_known_is_not_computed_again():
+def test_known_products_are_not_recomputed():
     shapes = {"W": (50, 3), "H": (3, 40), "X": (50, 40)}
     targets = [parse("W H H.T"), parse("X H.T"), parse("H H.T"), parse("H X.T"), parse("H H.T W.T")]
     steps = plan(targets, frozenset(), costs(shapes))
@@ -73,7 +73,7 @@ def test_one_visit_serves_all_operands_and_the_logarithm():
     assert visits == [Visit(parse("W"), parse("H"), (parse("E H.T"), parse("W.T E")), True)]
 
 
-def test_the_product_is_cut_where_it_is_narrowest():
+def test_the_product_is_cut_at_its_narrowest_place():
     known = costs({"W": (50, 9), "S": (9, 2), "H": (2, 40), "E": (50, 40)}, operands="E", form="W S H")
     visit = next(step for step in plan([parse("E H.T")], frozenset(), known) if isinstance(step, Visit))
     assert (visit.left, visit.right) == (parse("W S"), parse("H"))
@@ -102,7 +102,7 @@ def test_the_data_are_applied_from_either_side():
 @pytest.mark.parametrize(
     ("horizon", "shape", "is_formed"), [(100, (20, 300), True), (1, (20, 300), False), (100, (300, 20), False)]
 )
-def test_the_gram_matrix_is_a_step_of_its_own_where_it_pays(horizon, shape, is_formed):
+def test_the_gram_matrix_is_a_step_of_its_own_if_it_pays(horizon, shape, is_formed):
     known = costs({"W": (shape[0], 3), "X": shape}, data="X", constant="X", horizon=horizon, largest=shape[0] * shape[1])
     steps = plan([parse("X X.T W")], frozenset(), known)
     assert (SelfProduct(parse("X X.T")) in steps) == is_formed
@@ -200,7 +200,7 @@ def test_others_form_it_in_blocks_only(divergence, products, monkeypatch):
         pytest.param((21, 20), 10**4, 0, id="one row too many"),
     ],
 )
-def test_the_gram_matrix_is_formed_once_where_it_pays_and_fits(shape, max_iter, expected, products):
+def test_the_gram_matrix_is_formed_once_if_it_pays_and_fits(shape, max_iter, expected, products):
     m, n = shape
     run(shape, "W W.T X", max_iter, **({"callback": lambda _: True} if max_iter > 100 else {}))
     assert products[m, n, m] == expected

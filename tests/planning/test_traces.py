@@ -56,7 +56,7 @@ def test_sums_are_as_long_as_can_be_or_as_short():
     assert {canonical(left)[0], canonical(right)[0]} == words("W.T W", "W.T X X.T W")
 
 
-def test_what_a_plan_leads_to():
+def test_steps_of_a_plan():
     XH, HH, WHH = (Multiply(parse(" ".join((a, b))), parse(a), parse(b)) for a, b in (("X", "H.T"), ("H", "H.T"), ("W", "H H.T")))
     assert needed([XH, HH, WHH], [parse("W H H.T")]) == [HH, WHH]
     assert needed([XH, HH, WHH], [parse("H X.T")]) == [XH]  # a product and its transpose are one

@@ -82,7 +82,7 @@ def test_gradient(name):
 
 
 @pytest.mark.parametrize("name", ["in the middle", "stochastic", "convex", "projective", "fixed", "fixed twice"])
-def test_where_a_long_run_ends(name):
+def test_the_end_of_a_long_run(name):
     solution = run(name, max_iter=4000, check_every=25)
     assert_kkt(solution.model, X, solution.factors, tol=1e-3)
 
@@ -135,7 +135,7 @@ def test_starts(init):
         ),
     ],
 )
-def test_what_cannot_be_of_either_sign(call, error, match):
+def test_refused_signed_factors(call, error, match):
     with pytest.raises(error, match=match):
         call()
 

@@ -105,7 +105,7 @@ def test_integer_weights_are_repeated_samples(form, divergence, solver):
 
 @pytest.mark.parametrize("divergence", DIVERGENCES, ids=str)
 @pytest.mark.parametrize("form", WITHOUT_DATA)
-def test_what_is_hidden_does_not_matter(form, divergence):
+def test_hidden_entries_do_not_matter(form, divergence):
     case = case_of(form, {}, divergence)
     known = np.random.default_rng(2).random(case.shape) < 0.7
     known[np.arange(5), np.arange(5)] = True
@@ -147,7 +147,7 @@ def test_the_objective_never_rises(form, constraints, divergence):
     assert_monotone(case.solve(weights=weights, max_iter=20))
 
 
-def test_a_value_is_the_sum_over_what_is_observed():
+def test_the_value_is_the_sum_over_observed_entries():
     generator = np.random.default_rng(0)
     X, weights = generator.random((8, 6)) + 0.1, generator.random((8, 6)) * (generator.random((8, 6)) < 0.6)
     W, H = generator.random((8, 2)), generator.random((2, 6))

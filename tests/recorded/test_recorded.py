@@ -40,7 +40,7 @@ def test_the_list_is_wide():
 
 
 @pytest.mark.parametrize(("now", "is_worse"), [(1 + 2e-6, True), (1 + 5e-7, False), (0.5, False), (math.nan, True)])
-def test_what_is_worse_is_seen(now, is_worse):
+def test_worse_results_are_noticed(now, is_worse):
     found = difference(FITS[0], Outcome(now, 1, "converged", None), Outcome(1.0, 1, "converged", None))
     assert (found is not None) == is_worse
     assert found is None or FITS[0].name in found

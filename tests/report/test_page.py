@@ -70,7 +70,7 @@ def page_of(model, tmp_path, *arguments, **settings):
     return checked((tmp_path / "page.html").read_text(encoding="utf8"))
 
 
-def test_data_where_they_lie(tmp_path):
+def test_data_in_each_storage(tmp_path):
     """A path is opened as `fit` opens it, and shown as the array."""
     da = pytest.importorskip("dask.array", reason="collections of Dask need dask")
     X = np.random.default_rng(0).random((30, 8))
@@ -130,7 +130,7 @@ def test_names(tmp_path):
 
 @pytest.mark.parametrize("model", [NMF(3, random_state=0), OPNMF(3, random_state=0)], ids=repr)
 @pytest.mark.parametrize("count", [1, 30, 40])
-def test_the_relative_error_is_that_of_what_is_shown(model, count, tmp_path):
+def test_the_relative_error_is_of_the_shown_data(model, count, tmp_path):
     model = model.fit(X)
     shown = X[:count]
     error = np.linalg.norm(shown - model.inverse_transform(model.transform(shown))) / np.linalg.norm(shown)
@@ -142,7 +142,7 @@ def test_the_relative_error_is_that_of_what_is_shown(model, count, tmp_path):
 
 
 @pytest.mark.parametrize("model", [NMF(3, random_state=0), BiORNM3F((2, 3), random_state=0)], ids=repr)
-def test_a_page_of_what_was_observed_is_that_of_gaps(model, tmp_path):
+def test_the_page_of_observed_entries_equals_that_of_gaps(model, tmp_path):
     """A stored NaN is not known, a stored zero is."""
     known = np.random.default_rng(1).random(X.shape) > 0.2
     known[0], known[1, :3] = False, True
@@ -210,7 +210,7 @@ def test_stages_of_the_fit(tmp_path):
     assert model.strategy_.note in text
 
 
-def test_what_to_know(tmp_path):
+def test_section_of_cautions(tmp_path):
     with pytest.warns(match="max_iter"):
         model = NMF(3, init="random", max_iter=2, random_state=0).fit(X)
     assert "Stopped at max_iter" in page_of(model, tmp_path)
@@ -233,7 +233,7 @@ def test_any_estimator(model, said, tmp_path):
     assert said in page_of(fitted, tmp_path, *data)
 
 
-def test_what_was_not_fitted(tmp_path):
+def test_unfitted_estimators_are_refused(tmp_path):
     with pytest.raises(ValueError, match="not fitted"):
         NMF(2).report(tmp_path / "page.html")
     assert not list(tmp_path.iterdir())

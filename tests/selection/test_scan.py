@@ -168,7 +168,7 @@ def test_the_table_is_a_data_frame(several):
     assert table.loc[2, "gabriel"] > 2 * table.loc[3, "gabriel"]
 
 
-def test_a_plot_goes_where_it_is_told_to(several):
+def test_a_plot_goes_into_the_given_axes(several):
     pytest.importorskip("matplotlib").use("Agg")
     from matplotlib import pyplot
 
@@ -212,7 +212,7 @@ def same(a, b):
 
 
 @pytest.mark.wide
-def test_the_same_seed_gives_the_same_whatever_the_threads():
+def test_the_same_seed_gives_the_same_with_any_number_of_threads():
     X, given = parts(3), {"criteria": ["gabriel", Halves(2)], "random_state": 7}
     first = rank_scan(OPNMF(), X, range(1, 4), **given)
     same(first, rank_scan(OPNMF(), X, range(1, 4), n_jobs=2, **given))
@@ -234,7 +234,7 @@ def test_permuted_samples_have_the_same_rank():
     )
 
 
-def test_sparse_data_give_what_dense_ones_give():
+def test_sparse_data_equal_dense_data():
     X = np.random.default_rng(0).poisson(3 * mixed(3, level=0)).astype(float)
     dense, stored = (rank_scan(NMF(), given, [2, 3, 4], random_state=0) for given in (X, sparse.csr_array(X)))
     np.testing.assert_allclose(dense.columns_["gabriel"], stored.columns_["gabriel"], rtol=1e-3)
@@ -345,7 +345,7 @@ def test_estimators_that_are_not_ours_or_have_no_rank(estimator):
         ({"estimator": SymmetricNMF(), "X": np.ones((5, 5)), "criteria": "gabriel"}, "X is 5 × 5, and 3 folds need 6 at least"),
     ],
 )
-def test_what_does_not_go_together_is_refused(given, says):
+def test_incompatible_options_are_refused(given, says):
     with pytest.raises(IncompatibleError, match=says):
         rank_scan(**{"estimator": NMF(), "X": mixed(2), "ranks": [1]} | given)
 
@@ -421,12 +421,12 @@ def test_entries_that_are_held_out_are_of_those_that_are_known():
         assert len(divided(subject, 1e-9, np.random.default_rng(0))[3]) == 1
 
 
-def test_clusters_of_what_has_missing_values_are_judged_by_halves():
+def test_clusters_of_data_with_missing_values_are_judged_by_halves():
     scan = rank_scan(ProjectiveClustering(missing="ignore"), with_holes(2)["NaN"], [1, 2], random_state=0)
     assert "Judged by split halves, as no blocks can be held out: values are missing" in scan.why_
 
 
-def test_what_is_observed_is_another_scan_than_zeros_elsewhere(tmp_path):
+def test_observed_entries_are_another_scan_than_zeros(tmp_path):
     observed = with_holes(2)["Observed"]
     rank_scan(NMF(), observed, [1], criteria=Speckled(1), random_state=0, folder=tmp_path)
     with pytest.raises(DataError, match="another scan: its X was not the one given here"):
@@ -446,7 +446,7 @@ def test_why_no_larger_rank_can_be_scanned():
         rank_scan(SymmetricNMF(), np.ones((9, 9)), [7])
 
 
-def test_a_file_where_the_folder_is_to_be(tmp_path):
+def test_a_file_in_place_of_the_folder(tmp_path):
     (tmp_path / "scan").write_text("")
     with pytest.raises(DataError, match="cannot be the folder of a scan"):
         rank_scan(NMF(), mixed(2), [1], folder=tmp_path / "scan")
@@ -461,7 +461,7 @@ def test_files_are_to_be_read_first(tmp_path):
     assert rank_scan(NMF(), mapped, [1, 2], random_state=0).best_ == rank_scan(NMF(), mixed(2), [1, 2], random_state=0).best_
 
 
-def test_too_little_to_judge_by_what_is_usual():
+def test_data_too_small_for_the_usual_criteria():
     with pytest.raises(IncompatibleError, match=r"by the usual criteria: not by 'gabriel', since .*; not by 'halves', since"):
         rank_scan(NMF(), mixed(2)[:2, :2], [1, 2])
 
@@ -515,7 +515,7 @@ def test_kernels_are_judged_by_halves():
     assert scan.columns_["halves least cosine"][1] > 0.95
 
 
-def test_fits_to_be_held_against_pairs_end_where_the_rest_is_chance(monkeypatch):
+def test_fits_judged_by_pairs_end_at_gains_below_chance(monkeypatch):
     asked = []
 
     def with_rank(self, rank, seed, **changes):
@@ -531,7 +531,7 @@ def test_fits_to_be_held_against_pairs_end_where_the_rest_is_chance(monkeypatch)
         assert set(asked) == {used}
 
 
-def test_chains_are_dealt_out_by_whole_sequences_where_there_are_several():
+def test_several_sequences_are_dealt_out_whole():
     sequences = ["abab", "cdcd", "abab", "cdcd", "efef", "efef"]
     subject = subject_of(QNMFHMM(), sequences)
     halves = subject.dealt_out(2, np.random.default_rng(0))
@@ -549,7 +549,7 @@ def test_restarts_of_co_clusterings_have_labels_of_both():
     assert scan.found_["restarts"][3, 3][0]["labels 1"].shape == (21,)
 
 
-def test_what_a_broken_split_would_do_is_seen(monkeypatch):
+def test_a_broken_split_is_noticed(monkeypatch):
     """If rows that are held out were part of the fit, the error would fall on and on."""
     X = mixed(3, n=30, m=24)
     honest = rank_scan(NMF(), X, [3, 8], random_state=0).columns_["gabriel"]
@@ -603,7 +603,7 @@ def test_consensus_of_runs_that_agree_and_of_runs_that_do_not():
     assert dispersion(consensus_matrix(mixed_labels)) == pytest.approx(0.5)
 
 
-def test_clustered_components_leave_out_what_is_alone():
+def test_clustered_components_leave_out_single_ones():
     runs = [np.eye(3)[[0, 1]] + 0.01 * number for number in range(9)] + [np.array([[0, 0, 1.0], [0.5, 0.5, 0]])]
     np.testing.assert_allclose(match_components(np.eye(3)[:2], clustered(runs)).similarity, 1, atol=0.01)
     assert 0.5 < silhouette(runs) < 0.9, "the stability counts the run that is alone"
@@ -730,7 +730,7 @@ class TestMatching:
             (NMF(), IncompatibleError, "not fitted"),
         ],
     )
-    def test_what_cannot_be_matched(self, given, error, says):
+    def test_components_that_cannot_be_matched(self, given, error, says):
         with pytest.raises(error, match=says):
             match_components(np.ones((2, 3)), given)
 
@@ -750,7 +750,7 @@ class TestFeatures:
         model = QNMFHMM(2, n_init=2, random_state=0).fit(["banana", "panorama", "salami"])
         assert {feature.name for part in top_features(model, count=1) for feature in part} <= set("abnpormsli")
 
-    def test_what_cannot_be(self):
+    def test_invalid_input(self):
         with pytest.raises(ShapeError, match="2 names for 3 features"):
             top_features(np.ones((2, 3)), ["a", "b"])
         with pytest.raises(IncompatibleError, match="count must be"):
@@ -808,7 +808,7 @@ def test_no_warnings_leak_from_a_quiet_scan():
 
 
 @pytest.mark.parametrize("bridges", [0, 1])
-def test_two_cliques_have_two_parts_whatever_is_asked_for(bridges):
+def test_two_cliques_have_two_parts_by_every_criterion(bridges):
     """Partitions into three parts and more are the same two again and again, which is no reason to ask for more."""
     A = np.kron(np.eye(2), np.ones((12, 12))) - np.eye(24)
     A[0, 12] = A[12, 0] = bridges
@@ -872,13 +872,13 @@ def test_numbers_of_jobs_that_cannot_be(n_jobs):
         (SymmetricNMF(missing="ignore"), np.full((9, 9), np.nan), {}, "missing='ignore' means nothing for it"),
     ],
 )
-def test_what_is_wrong_is_said_before_any_fit(estimator, X, given, says, monkeypatch):
+def test_errors_come_before_any_fit(estimator, X, given, says, monkeypatch):
     monkeypatch.setattr(type(estimator), "fit", lambda *_: pytest.fail("fitted"))
     with pytest.raises((IncompatibleError, ShapeError), match=says):
         rank_scan(estimator, X, **({"ranks": [1, 2]} | given))
 
 
-def test_the_folder_of_another_scan_says_what_differs(tmp_path):
+def test_the_folder_of_another_scan_names_the_difference(tmp_path):
     X = mixed(2)
     rank_scan(NMF(), X, [1], random_state=0, folder=tmp_path)
     for other, says in (
@@ -890,7 +890,7 @@ def test_the_folder_of_another_scan_says_what_differs(tmp_path):
             rank_scan(**({"estimator": NMF(), "X": X, "ranks": [1], "random_state": 0} | other), folder=tmp_path)
 
 
-def test_ranks_with_restarts_are_named_where_there_is_no_consensus():
+def test_ranks_without_consensus_are_named():
     scan = rank_scan(ONMTF(), blocks(2, 3), {"samples": [1, 2, 3], "features": [3, 4]}, criteria=["restarts"], random_state=0)
     with pytest.raises(ShapeError, match=r"no restarts with rank \(1, 3\).*with \(1, 4\), \(2, 4\), \(3, 4\), \(3, 3\)"):
         scan.consensus((1, 3))

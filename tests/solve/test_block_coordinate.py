@@ -184,7 +184,7 @@ def test_a_merged_pair_keeps_its_leading_direction(rng):
     np.testing.assert_allclose(np.linalg.norm(A @ merged[:, 1]), np.linalg.norm(A[:, [1, 3]], 2), rtol=1e-9)
 
 
-def test_it_is_refused_where_rows_or_entries_depend_on_each_other(rng):
+def test_dependent_rows_or_entries_are_refused(rng):
     X = rng.random((20, 10))
     orthogonal = {"constraints": {"W": "orthogonal"}}
     for form, options in (("W S H", {}), ("X W W.T", {"divergence": "kl"}), ("X W W.T", orthogonal), ("W H", orthogonal)):

@@ -181,7 +181,7 @@ def test_other_data_are_refused(other, tmp_path):
     assert vars(model) == before
 
 
-def test_what_entries_are_known_by_is_said(tmp_path):
+def test_signature_of_entries(tmp_path):
     model = nonneg.NMF(3, random_state=0, checkpoint=tmp_path / "run.nonneg").fit(data())
     with pytest.raises(
         DataError, match=r"entries of X is \[least .*, largest .*, number of non-zeros 2400, sum of squares .*\] there, and"
@@ -189,7 +189,7 @@ def test_what_entries_are_known_by_is_said(tmp_path):
         model.fit(data(seed=2))
 
 
-def test_what_is_no_checkpoint_is_refused(tmp_path):
+def test_other_objects_are_refused_as_checkpoints(tmp_path):
     path = tmp_path / "run.nonneg"
     for content in (b"", b"something else"):
         path.write_bytes(content)
@@ -386,7 +386,7 @@ def test_a_disk_that_is_full_leaves_the_old_one(tmp_path, monkeypatch):
     same_bits(factorize(X, "W H", 3, **settings, checkpoint=path).factors, whole.factors)
 
 
-def test_what_a_killed_process_left_is_removed(tmp_path):
+def test_leftovers_of_a_killed_process_are_removed(tmp_path):
     kill = "import os, sys; from nonneg.io.atomic import written_whole\nwith written_whole(sys.argv[1]): os.kill(os.getpid(), 9)"
     for name in ("run.nonneg", "other.nonneg"):
         subprocess.run([sys.executable, "-c", kill, str(tmp_path / name)], check=False)
@@ -398,7 +398,7 @@ def test_what_a_killed_process_left_is_removed(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".nonneg", ".csv", ".html"])
-def test_what_a_killed_process_left_is_removed_by_the_next_that_writes(suffix, tmp_path):
+def test_the_next_writer_removes_leftovers_of_a_killed_process(suffix, tmp_path):
     path = tmp_path / f"X{suffix}"
     kill = "import os, sys; from nonneg.io.atomic import written_whole\nwith written_whole(sys.argv[1]): os.kill(os.getpid(), 9)"
     subprocess.run([sys.executable, "-c", kill, str(path)], check=False)
@@ -410,7 +410,7 @@ def test_what_a_killed_process_left_is_removed_by_the_next_that_writes(suffix, t
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
-def test_a_checkpoint_leaves_what_others_write_in_its_name(tmp_path):
+def test_a_checkpoint_leaves_files_of_others(tmp_path):
     X, path = data(), tmp_path / "run.nonneg"
     with written_whole(path) as unfinished:
         unfinished.write_bytes(b"a model")
@@ -418,7 +418,7 @@ def test_a_checkpoint_leaves_what_others_write_in_its_name(tmp_path):
     assert path.read_bytes() == b"a model"
 
 
-def test_what_is_no_file_is_no_checkpoint(tmp_path):
+def test_folders_and_devices_are_no_checkpoints(tmp_path):
     """A pipe would be waited for, a device read without end, and a link lead elsewhere."""
     X, lock = data(), tmp_path / f"{short_name(tmp_path / 'run.nonneg')}.lock"
     os.mkfifo(tmp_path / "pipe")
@@ -791,7 +791,7 @@ def test_looks_change_nothing(form, divergence, solver, store, tmp_path, monkeyp
 
 @pytest.mark.parametrize("every", [0, 3600], ids=["often", "not yet"])
 @pytest.mark.parametrize("solver", ["auto", "multiplicative", "newton", "adaptive"])
-def test_ctrl_c_before_the_first_check_keeps_what_was_done(solver, every, slow, tmp_path):
+def test_ctrl_c_before_the_first_check_keeps_the_iterations(solver, every, slow, tmp_path):
     """Of data that are far: in the midst of a reading, an iteration or two after which is lost."""
     X, path = data(), tmp_path / "run.nonneg"
     np.save(tmp_path / "X.npy", X)
@@ -943,7 +943,7 @@ def test_a_larger_max_iter(form, divergence, solver, few, tmp_path):
         assert min(seen) > few - 1
 
 
-def test_what_was_known_between_checks_is_written_down_too(tmp_path):
+def test_state_between_checks_is_written_too(tmp_path):
     """The curve of the objective decides when a run is over; with this `tol`, one point of it does."""
     rng = np.random.default_rng(0)
     X = rng.poisson(3 * (rng.random((40, 4)) @ rng.random((4, 30)))).astype(float)
@@ -1003,7 +1003,7 @@ def test_few_iterations_are_done_again(tmp_path):
     assert seen[0] == 0
 
 
-def test_a_smaller_max_iter_is_refused_where_a_run_is_beyond_it(tmp_path):
+def test_a_max_iter_below_the_done_iterations_is_refused(tmp_path):
     X, path = data(), tmp_path / "run.nonneg"
     settings = {"init": "random", "solver": "multiplicative", "tol": 0, "random_state": 0, "checkpoint": path}
     factorize(X, "W H", 3, **settings, max_iter=120)
@@ -1068,7 +1068,7 @@ def test_an_empty_name_is_refused():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_a_smaller_max_iter_than_has_been_done_is_refused_where_it_would_be_begun_again(tmp_path):
+def test_a_max_iter_below_the_done_iterations_is_refused_before_a_new_start(tmp_path):
     """Below a hundred iterations plans depend on their number: what was there was thrown away."""
     model = nonneg.NMF(3, divergence="kullback-leibler", tol=0, random_state=0, checkpoint=tmp_path / "run.nonneg")
     model.set_params(max_iter=40).fit(data())

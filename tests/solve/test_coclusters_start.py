@@ -37,7 +37,7 @@ def poor(X, seed=0):
 
 
 @pytest.mark.parametrize("fit", [*fits_for(Beta(1)), *fits_for(Beta(2))], ids=lambda fit: type(fit).__name__)
-def test_what_is_explained_is_a_share_of_what_there_is_at_any_scale(fit):
+def test_the_explained_share_does_not_depend_on_scale(fit):
     shares = []
     for scale in (1.0, 1e-6, 1e6):
         X = table(text_like(scale=scale)[0])
@@ -95,7 +95,7 @@ def test_clusters_that_end_up_overlapping_do_so_soon():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_few_long_rows_do_not_decide_which_columns_are_alike(seed, monkeypatch):
+def test_a_few_long_rows_do_not_decide_the_clusters_of_columns(seed, monkeypatch):
     """Twenty of 600 documents have half of all counts, each about words of its own, as it is in texts."""
     rng, (X, topics) = np.random.default_rng(seed), text_like(seed)
     long = rng.choice(X.shape[0], 20, replace=False)

@@ -68,7 +68,7 @@ class TestWatch:
         noise = 1e-8 * np.random.default_rng(0).standard_normal(401)
         assert watched(lambda t: 1 + 1e-2 * 0.95**t + noise[t], eps=1e-9)[1] is Status.CONVERGED
 
-    def test_what_is_gained_is_compared_with_what_is_chance(self):
+    def test_gains_are_compared_with_chance(self):
         # An objective that goes on falling by a share of itself, far below what chance alone makes it.
         def curve(t):
             return 0.01 * 0.995**t
@@ -213,7 +213,7 @@ class TestWhatIsLeft:
             iteration = min(watch.next_check(iteration), 390)
         assert status is Status.MAX_ITER
 
-    def test_a_run_that_was_written_down_ends_where_it_would_have(self, rng, tmp_path):
+    def test_a_resumed_run_ends_at_the_same_objective(self, rng, tmp_path):
         X = planted(40, 30, 4)
         problem = bind(Model("W H"), X, 8)
         solver, stopping = Multiplicative(), Stopping()
@@ -259,7 +259,7 @@ def test_an_orthogonal_factor_whose_lengths_alternate_has_not_converged():
 @pytest.mark.parametrize("solver", ["auto", "adaptive", "multiplicative", "quasi-newton"])
 @pytest.mark.parametrize("divergence", ["euclidean", "kullback-leibler", "itakura-saito"])
 @pytest.mark.parametrize("form", ["W H", "W W.T X", "W S H"])
-def test_what_has_converged_is_stationary_and_stays(form, divergence, solver, rng):
+def test_converged_points_are_stationary_and_stay(form, divergence, solver, rng):
     X = rng.random((12, 9)) + 0.01
     solution = factorize(X, form, 3, divergence=divergence, solver=solver, random_state=0, max_iter=5000)
     if solution.status is not Status.CONVERGED:
@@ -270,11 +270,11 @@ def test_what_has_converged_is_stationary_and_stays(form, divergence, solver, rn
 
 
 class TestImbalance:
-    def test_is_small_where_the_gradient_vanishes(self, rng):
+    def test_it_is_small_if_the_gradient_vanishes(self, rng):
         W, H = rng.random((6, 2)), rng.random((2, 5))
         assert point_at(Model("W H"), W @ H, {"W": W, "H": H}).kkt_residual() < 1e-12
 
-    def test_sees_what_is_stuck_at_zero(self, rng):
+    def test_it_sees_entries_stuck_at_zero(self, rng):
         """A component that no rule can bring back: the objective is steady, the point is none."""
         X = rng.random((6, 5)) + 1.0
         left, values, right = np.linalg.svd(X)
@@ -284,7 +284,7 @@ class TestImbalance:
         W, H = np.hstack([W, np.full((6, 1), 1e-12)]), np.vstack([H, [[0.0, 0.0, 0.0, 0.0, 1.0]]])
         assert point_at(Model("W H"), X, {"W": W, "H": H}).kkt_residual() > 1e-3
 
-    def test_leaves_out_what_is_given(self, rng):
+    def test_it_leaves_out_fixed_entries(self, rng):
         X, given = rng.random((6, 5)), rng.random((1, 5))
         model = Model("W H", constraints={"H": PartlyFixed(given, "rows")})
         solution = factorize(X, model, 3, random_state=0, max_iter=5000)
@@ -297,7 +297,7 @@ class TestImbalance:
         assert point.kkt_residual() == pytest.approx(scaled.kkt_residual())
 
 
-def test_what_is_given_of_a_factor_does_not_make_the_rest_orthogonal(rng):
+def test_fixed_rows_do_not_make_the_rest_orthogonal(rng):
     """The violation of what is learned is looked at, as it is without given columns."""
     X, given = rng.random((8, 12)), np.eye(8)[:, :1]
     partly = PartlyFixed(given, "columns", Orthogonal())

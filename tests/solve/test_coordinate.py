@@ -349,7 +349,7 @@ class TestRefusals:
             nonneg.factorize(data, form, 3, solver="coordinate", **settings)
         nonneg.factorize(data, form, 3, random_state=0, max_iter=3, tol=0, **settings)  # "auto" finds another way
 
-    def test_what_would_not_fit(self):
+    def test_matrices_too_large_for_memory(self):
         with pytest.raises(IncompatibleError, match="larger than the data"):
             nonneg.factorize(np.ones((1200, 5)), "L L.T X R R.T", (3, 2), solver="coordinate")
 
@@ -384,7 +384,7 @@ def test_momentum_helps_and_never_raises():
     assert ahead.objective < plain.objective
 
 
-def test_momentum_helps_where_the_factor_stands_alone():
+def test_momentum_helps_a_factor_that_stands_alone():
     """W Wᵀ for similarities: without momentum, sixty sweeps leave it above what they come to with it."""
     factors = np.random.default_rng(0).random((60, 12))
     data = factors @ factors.T
@@ -461,7 +461,7 @@ def test_a_feature_without_data_has_no_part(store, shape):
     assert solution.objective <= 1e-10 * np.sum(X**2)
 
 
-def test_nothing_rises_where_the_rest_of_the_form_has_zeros():
+def test_nothing_rises_beside_zeros_in_other_factors():
     """Rows of zeros in A leave rows of W to be learned: X̂ᵢ = wᵢ WᵀA."""
     data = np.random.default_rng(11).random((12, 5))
     for form, X, side in (("W W.T A", data, 1), ("W W.T A B", data, 1), ("A W W.T", data.T, 0)):
@@ -481,7 +481,7 @@ def test_similarities_that_are_not_positive_semidefinite():
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e30, 1e100])
-def test_what_is_given_stays_however_small(scale):
+def test_fixed_entries_stay_however_small(scale):
     X = np.full((1, 1), scale)
     solution = nonneg.factorize(X, "W.T W", 2, constraints={"W": PartlyFixed(np.ones((1, 1)))}, random_state=0, max_iter=30)
     assert solution.factors["W"][0, 0] == 1

@@ -35,13 +35,13 @@ def test_the_start_is_as_large_as_the_data(form, divergence, X):
 
 
 @pytest.mark.parametrize("name", ["orthogonal", "stochastic-columns", "stochastic-rows", "stochastic-matrix"])
-def test_constrained_factors_start_where_the_constraint_puts_them(name, X):
+def test_constrained_factors_start_feasible(name, X):
     W = initial_factors(problem(X, constraints={"W": name}), "random", {}, 0)["W"]
     np.testing.assert_allclose(W, get_constraint(name).restore(np, W))
 
 
 @pytest.mark.parametrize("random_state", ["a", 1.5, [0], -1])
-def test_what_is_not_a_seed(random_state, X):
+def test_invalid_seeds(random_state, X):
     with pytest.raises(IncompatibleError, match="random_state must be an int ≥ 0, a Generator"):
         factorize(X, "W H", 2, random_state=random_state)
 
@@ -116,7 +116,7 @@ def test_clusters_are_a_start_for_any_form(form, rank, X):
     assert start.objective != random.objective
 
 
-def test_what_faces_the_clusters_are_their_means(X):
+def test_the_facing_factor_has_the_means_of_clusters(X):
     """From W H with K-means indicators in W, the rows of H are near the means of the clusters: a better start than a random one."""
     starts = [factorize(X, "W H", 3, init=init, random_state=0, max_iter=0).objective for init in ("kmeans", "random")]
     assert starts[0] < starts[1]

@@ -67,7 +67,7 @@ def test_other_forms(X, rng):
         ("W", "euclidean", None, "least-squares", "W"),
     ],
 )
-def test_what_cannot_be_solved(form, divergence, constraints, solver, factor, X):
+def test_obstacles(form, divergence, constraints, solver, factor, X):
     X = X[:5] if "B" in form else X
     with pytest.raises(
         IncompatibleError, match=rf"Least squares cannot be used here: the rule of {factor} in '{form}' with .*not linear in it"

@@ -131,7 +131,7 @@ class TestEveryDivergence:
         if divergence != Beta(-1):  # entries of X̂ that are too large cost next to nothing: factors grow without end
             assert residual(X, solution) < 2e-3
 
-    def test_what_a_sweep_leaves_is_the_objective(self, divergence):
+    def test_a_sweep_returns_the_objective(self, divergence):
         problem = bind(Model("W H", divergence), X, 3)
         solver = Newton(warmup=0)
         state, point = solver.new_state(problem), problem.point({"W": rng.random((14, 3)), "H": rng.random((3, 19))})
@@ -152,7 +152,7 @@ class TestEveryDivergence:
         if divergence != Beta(-1):
             assert residual(X, single) < 1e-2
 
-    def test_it_ends_where_quasi_newton_does(self, divergence):
+    def test_it_ends_at_the_objective_of_quasi_newton(self, divergence):
         """From the end of each, the other finds nothing lower; from random starts, local minima differ."""
         solvers = (Newton(warmup=0), 400), (QuasiNewton(warmup=0), 3000)
         for (first, long), (second, _) in (solvers, solvers[::-1]):
@@ -272,11 +272,11 @@ class TestObstacles:
             solved(X, "A W B", None, {"A": "fixed", "B": "fixed"}, init={"A": rng.random((14, 2)), "B": rng.random((4, 19))})
 
     @pytest.mark.parametrize("divergence", [1, 0, 0.5, Alpha(0.5), Beta(1) + 0.5 * Beta(2)], ids=str)
-    def test_what_auto_chooses(self, divergence):
+    def test_choices_of_auto(self, divergence):
         assert isinstance(best_solver(bind(Model("W H", divergence), X, 3).signature), Newton)
 
     @pytest.mark.parametrize("divergence", [1.5, 3, 0.9, DualI()], ids=str)
-    def test_where_it_does_not_serve_well(self, divergence):
+    def test_problems_it_does_not_suit(self, divergence):
         """Entries that bend at zero are stuck there; other powers, and logarithms, take long."""
         assert isinstance(best_solver(bind(Model("W H", divergence), X, 3).signature), QuasiNewton)
 

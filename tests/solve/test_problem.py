@@ -92,7 +92,7 @@ def test_gradient(form, divergence, X, rng):
         np.testing.assert_allclose(positive - negative, expected, rtol=1e-4, atol=1e-5 * np.abs(expected).max())
 
 
-def test_products_survive_where_they_are_still_valid(divergence, X, rng):
+def test_valid_products_survive(divergence, X, rng):
     """A point that was reached by changing factors knows the same as one that starts there."""
     point, _ = bound("W S H", divergence, X, rng)
     for name in point.problem.learned:
@@ -133,7 +133,7 @@ class Noted(dict):
         super().__setitem__(word, product)
 
 
-def test_the_objective_takes_only_what_a_step_needs_anyway(rng):
+def test_the_objective_takes_only_products_of_a_step(rng):
     """⟨W, W WᵀXXᵀW⟩ is as good as ⟨W, XXᵀW WᵀW⟩, and nothing is computed twice."""
     point, _ = bound("W W.T X", 2, rng.random((6, 50)), rng)
     point.known = Noted()

@@ -93,7 +93,7 @@ def test_penalties_are_paid():
     assert solution.objective <= run(X, "W H", solver="adaptive", constraints=constraints, divergence=1, max_iter=200).objective
 
 
-def test_what_is_given_stays_and_does_not_disturb_what_is_not():
+def test_fixed_entries_stay_and_do_not_disturb_free_ones():
     X = parts((14, 12))
     given = X[:, :2]
     constraints = {"W": PartlyFixed(given, "columns")}
@@ -144,7 +144,7 @@ def test_the_first_guess_is_the_multiplicative_rule(divergence):
     np.testing.assert_allclose(-gradient / weight, roots * (np.sqrt(multipliers) - 1), atol=1e-3 * np.abs(multipliers - 1).max())
 
 
-def test_the_direction_undoes_what_was_seen_last():
+def test_the_direction_maps_the_last_gradient_change_to_its_step():
     """The secant equation: where the gradient is what the last step changed, the way back is that step."""
     rng, state = np.random.default_rng(0), QuasiNewtonState()
     hessian = rng.normal(size=(9, 9))
@@ -202,7 +202,7 @@ def test_runs_can_be_repeated():
 
 
 @pytest.mark.parametrize("divergence", [Beta(1), Alpha(0.5)], ids=str)
-def test_sparse_data_give_what_dense_ones_give(divergence):
+def test_sparse_data_equal_dense_data(divergence):
     X = np.where(np.random.default_rng(0).random((14, 12)) < 0.5, parts((14, 12)), 0)
     dense, thin = (run(data, "W H", divergence=divergence, max_iter=20) for data in (X, sparse.csr_array(X)))
     np.testing.assert_allclose(dense.factors["W"], thin.factors["W"], rtol=1e-6, atol=1e-9)
@@ -237,7 +237,7 @@ def test_settings_that_cannot_be(settings, match):
         QuasiNewton(**settings)
 
 
-def test_rounding_does_not_decide_what_is_learned_from_a_step():
+def test_curvature_learned_from_a_step_does_not_depend_on_rounding():
     """A factor of one number may move by a rounding in one order of rows and not at all in another."""
     X = np.array([[4.0, 3.0, 2.0], [4.0, 3.0, 2.0], [1.0, 1.0, 0.0]])
     shapes = {"A": (3, 1), "W": (1, 1), "B": (1, 1), "C": (1, 3)}
@@ -250,7 +250,7 @@ def test_rounding_does_not_decide_what_is_learned_from_a_step():
 
 
 @pytest.mark.parametrize("seed", [0, 14, 22, 29])
-def test_what_long_steps_have_made_next_to_nothing_comes_back(seed):
+def test_entries_made_tiny_by_long_steps_come_back(seed):
     """An entry that had fallen to 1e-16 and should grow: to come back by itself, it would have taken hundreds of steps."""
     X = np.random.default_rng(seed).random((7, 5)) + 0.1
     model = Model("W W.T X", Polynomial([(0.25, 0, 4), (-1 / 3, 1, 3), (2.0, 0, 1), (-2.0, 1, 0)]))

@@ -121,7 +121,7 @@ def test_nor_does_writing_it_down(name, solver):
 
 
 @pytest.mark.parametrize("solver", NAMES.values(), ids=NAMES)
-def test_the_end_is_found_where_it_would_have_been(solver):
+def test_a_resumed_run_ends_at_the_same_iteration(solver):
     """Pausing at every single iteration, until a tolerance is met."""
     stopping = Stopping(tol=1e-4, max_iter=1000, check_every=5)
     problem = problem_of("W H")
@@ -188,7 +188,7 @@ def test_a_state_is_made_of_arrays_and_numbers(solver):
     walk(list(run.history))
 
 
-def test_a_callback_may_pause_what_it_does_not_end():
+def test_a_callback_may_pause_a_run():
     """Pausing is not stopping: no status is given, and the history has no check that would not have been."""
     solver, stopping = NAMES["multiplicative"], Stopping(tol=0, max_iter=20, check_every=5)
     problem = bind(Model("W H", Beta(2)), data("W H"), 3)
@@ -200,7 +200,7 @@ def test_a_callback_may_pause_what_it_does_not_end():
     assert [record.iteration for record in run.history] == [0, 5, 10, 15, 20]
 
 
-def test_what_is_no_run_is_refused(tmp_path):
+def test_other_objects_are_refused_as_runs(tmp_path):
     problem = problem_of("W H")
     with pytest.raises(DataError, match="is not a run that was written down"):
         read(tmp_path / "nothing", problem)

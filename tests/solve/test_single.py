@@ -103,7 +103,7 @@ def test_so_has_that_of_sparse_data(name, shape):
 
 
 @pytest.mark.parametrize("shape", [(5, 200_000), (40, 9_000)])
-def test_many_features_stop_where_double_precision_does(shape):
+def test_many_features_stop_at_the_iteration_of_double_precision(shape):
     """Sweeps in lanes blew up what FᵀF and its transpose differed by in rounding; the run went on, up and down, for long."""
     X = mixture(*shape)
     runs = [OPNMF(5, random_state=0).fit(X.astype(dtype)) for dtype in (np.float32, np.float64)]
@@ -115,7 +115,7 @@ def test_many_features_stop_where_double_precision_does(shape):
 
 @pytest.mark.parametrize("shape", [(3000, 12), (1000, 60), (6000, 30)])
 @pytest.mark.parametrize("estimator", [NMF, OPNMF, ONMF])
-def test_data_with_little_noise_stop_where_double_precision_does(estimator, shape):
+def test_data_with_little_noise_stop_at_the_iteration_of_double_precision(estimator, shape):
     """The residual is small beside the products whose difference it is: rounded to float32, these hid it, and the run went on."""
     rng = np.random.default_rng(1)
     part = np.arange(shape[1]) * 4 // shape[1]
@@ -128,7 +128,7 @@ def test_data_with_little_noise_stop_where_double_precision_does(estimator, shap
     assert np.all(np.diff(single.history_.objective) <= 1e-9 * np.sum(np.square(X, dtype=np.float64)))
 
 
-def test_lanes_do_not_enlarge_what_a_gram_matrix_is_not_symmetric_by():
+def test_lanes_do_not_enlarge_the_asymmetry_of_a_gram_matrix():
     rng = np.random.default_rng(0)
     X, F = rng.random((20, 9_000)), rng.random((9_000, 4)) / 100
     Y, G = X @ F, F.T @ F

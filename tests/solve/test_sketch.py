@@ -60,7 +60,7 @@ class TestSketch:
         assert np.all(solution.factors["W"].any(axis=0))
 
     @pytest.mark.parametrize("divergence", [Beta(1), Beta(0), Beta(3), Alpha(2), DualI()], ids=str)
-    def test_what_needs_entries_is_refused(self, divergence, sketch):
+    def test_models_that_need_entries_are_refused(self, divergence, sketch):
         with pytest.raises(IncompatibleError, match=r"Only a sketch R with RᵀR ≈ XᵀX is known .* such as 'X W W.T' with 'euclid"):
             factorize(Sketch(sketch), "X W W.T", 3, divergence=divergence, random_state=0)
 
@@ -82,7 +82,7 @@ class TestSketch:
             factorize(Sketch(1e100 * sketch), "X W W.T", 3, divergence=1, random_state=0)
 
     @pytest.mark.parametrize("divergence", [Beta(0.5), Gamma(0), Gamma(0.5)], ids=str)
-    def test_what_needs_sums_of_entries_is_refused_in_the_same_words(self, divergence, sketch):
+    def test_models_that_need_sums_of_entries_are_refused_in_the_same_words(self, divergence, sketch):
         with pytest.raises(IncompatibleError, match="Only a sketch"):
             factorize(Sketch(-np.sign(sketch.sum()) * sketch), "X W W.T", 3, divergence=divergence, random_state=0)
 
@@ -92,7 +92,7 @@ class TestSketch:
             factorize(Sketch(sketch), form, 3, random_state=0, max_iter=3)
 
     @pytest.mark.parametrize("spoil", [lambda R: R * np.nan, lambda R: R[:0]], ids=["nan", "empty"])
-    def test_what_is_no_sketch(self, spoil, sketch):
+    def test_invalid_sketches(self, spoil, sketch):
         with pytest.raises(ValueError, match=r"not finite|empty"):
             factorize(Sketch(spoil(sketch)), "X W W.T", 3, random_state=0)
 

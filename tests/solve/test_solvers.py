@@ -110,7 +110,7 @@ def test_the_lowest_point_is_returned(X):
         assert solution.status is status, "an earlier point than the last has not converged"
 
 
-def test_the_last_point_is_returned_where_a_constraint_is_approached(X):
+def test_the_last_point_is_returned_for_constraints_met_in_the_limit(X):
     """The objective of orthogonal factors rises while they become orthogonal."""
     solution = factorize(X, "W H", 2, constraints={"W": "orthogonal"}, random_state=0, solver=Worse(), max_iter=5, tol=0)
     assert solution.objective == solution.history[-1].objective > solution.history[0].objective

@@ -142,7 +142,7 @@ class TestNNDSVD:
             np.testing.assert_allclose(ours[positive], theirs[positive], rtol=1e-6)
             np.testing.assert_allclose(ours[~positive], 1e-3 * theirs.mean(), rtol=1e-3)
 
-    def test_what_zeros_become(self):
+    def test_zeros_become_small(self):
         X = np.random.default_rng(0).random((20, 12)) + 0.1
         W, _ = _initialize_nmf(X, 5, init="nndsvd", random_state=0)
         zero = 1e-5 * W.max() >= W
@@ -251,7 +251,7 @@ class TestSides:
         means = A.T @ K @ A
         np.testing.assert_allclose(made["B"], means + SMOOTHING * means.mean(), rtol=1e-12)
 
-    def test_what_is_given_is_not_made(self):
+    def test_given_factors_are_kept(self):
         X = data("W H")
         W = np.random.default_rng(1).random((8, 3)) + 0.1
         factors = initial_factors(bound(X, "W H", 3), "kmeans", {"W": W}, 0)
@@ -281,7 +281,7 @@ class TestItems:
         np.testing.assert_allclose(found.sums, own.sum(axis=1))
 
     @pytest.mark.parametrize("axis", [0, 1])
-    def test_few_dimensions_keep_the_distances_of_what_has_few(self, axis):
+    def test_few_dimensions_keep_distances_of_low_rank_items(self, axis):
         """Of rank 20, in 32 dimensions: nothing is lost but what all items have in the others, which is nothing."""
         generator = np.random.default_rng(0)
         X = generator.random((300, 20)) @ generator.random((20, 200))

@@ -25,7 +25,7 @@ def relative_steps(progress):
 
 @pytest.mark.parametrize("step_tol", [1e-2, 1e-3, 1e-4])
 @pytest.mark.parametrize(("form", "constraints"), [("W H", None), ("W W.T X", {"W": Orthogonal()})], ids=str)
-def test_it_stops_exactly_where_the_step_falls_below(form, constraints, step_tol, X):
+def test_it_stops_at_the_first_step_below_the_tolerance(form, constraints, step_tol, X):
     seen = []
     solution = factorize(
         X,
@@ -86,7 +86,7 @@ def test_watch(step, tol, status):
 
 
 @pytest.mark.parametrize("value", [-1, -1e-9, math.nan, "a", None])
-def test_what_it_cannot_be(value, X):
+def test_invalid_tolerances(value, X):
     with pytest.raises(IncompatibleError, match=r"step_tol must be a number that is not negative; got"):
         Stopping(step_tol=value)
     with pytest.raises(IncompatibleError, match="step_tol must be"):

@@ -38,7 +38,7 @@ def test_a_problem_without_free_factors_keeps_its_units(X):
     assert choose_units(model, read_data(1e200 * X)) == Units()
 
 
-def test_fixed_factors_carry_the_unit_where_no_other_can(X):
+def test_fixed_factors_carry_the_unit_if_no_other_can(X):
     model = Model("W H", constraints={"W": "fixed", "H": "stochastic"})
     assert list(choose_units(model, read_data(1e200 * X)).factors) == ["W"]
 
