@@ -227,7 +227,7 @@ def difference(found: Any, before: Any) -> float:
 
 
 def effects(number: Number, known: dict[str, Any], everything: dict[str, Callable[[], Any]]) -> list[dict[str, Any]] | None:
-    """What halving and doubling a number changes in the quickest calls that pass it, up to the first that moves; None without any."""
+    """What halving and doubling a number changes in the quickest calls that pass it, until one moves; None without any."""
     rows = []
     for name in number.name.split(", "):
         using = list(users(name, number.module))
