@@ -5,6 +5,8 @@ import dataclasses
 import inspect
 import re
 import textwrap
+from operator import attrgetter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -102,6 +104,20 @@ def test_numpydoc(name):
     left_out = LEFT_OUT | ({"PR01"} if is_record else set())
     found = validate(f"{thing.__module__}.{thing.__qualname__}")["errors"]
     assert not [error for error in found if error[0] not in left_out]
+
+
+def test_the_reference_has_every_public_name():
+    """See Also leads nowhere on the site if a name has no page."""
+    text, room, listed = (Path(__file__).parent.parent / "docs" / "reference" / "api.rst").read_text(), "", []
+    for line in text.splitlines():
+        if line.startswith(".. currentmodule:: "):
+            room = line.split()[-1]
+        elif re.fullmatch(r"   [\w.]+", line):
+            listed.append(f"{room}.{line.strip()}")
+    assert len(listed) == len(set(listed))
+    pages = {id(attrgetter(name.removeprefix("nonneg."))(nonneg)) for name in listed}
+    inner = ("nonneg_papers", "nonneg.solve.initialization", "nonneg.encoding")
+    assert not [name for name, thing in PUBLIC.items() if id(thing) not in pages and not name.startswith(inner)]
 
 
 def written(cls):

@@ -113,8 +113,8 @@ class FileError(DataError):
 
     See Also
     --------
-    read : Raises it.
-    kind_of : Raises it for kinds that are not known.
+    nonneg.files.read : Raises it.
+    nonneg.files.kind_of : Raises it for kinds that are not known.
 
     Examples
     --------

@@ -23,7 +23,7 @@ class Status(StrEnum):
     See Also
     --------
     Solution : Has one.
-    solvers.Stopping : The rules of stopping.
+    nonneg.solvers.Stopping : The rules of stopping.
 
     Examples
     --------
@@ -265,7 +265,7 @@ class Solution:
     --------
     factorize : Returns one.
     Status : The ways in which a run ends.
-    plot.convergence : Draws its history.
+    nonneg.plot.convergence : Draws its history.
 
     Examples
     --------
