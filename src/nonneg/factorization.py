@@ -15,7 +15,8 @@ from .model import Model
 from .objective import Objective
 from .solve.checkpoints import Checkpoint, read_checkpoint
 from .solve.context import Context
-from .solve.initialization import STARTS, RandomState
+from .solve.initialization import NAMES as INITIALIZATIONS
+from .solve.initialization import RandomState
 from .solve.problem import bind, signature_of
 from .solve.restarts import make_first_pass, solve_once
 from .solve.run import Callback
@@ -159,8 +160,8 @@ def _read_options(init: str | Mapping[str, Any], solver: str | Solver, stopping:
     """The options of a run, names checked."""
     if solver != "auto":
         get_solver(solver)
-    if not isinstance(init, Mapping) and (not isinstance(init, str) or init not in ("auto", *STARTS)):
-        raise unknown("init", init, ("auto", *STARTS), "a dict of factors")
+    if not isinstance(init, Mapping) and (not isinstance(init, str) or init not in ("auto", *INITIALIZATIONS)):
+        raise unknown("init", init, ("auto", *INITIALIZATIONS), "a dict of factors")
     return Options(init, solver, stopping)
 
 

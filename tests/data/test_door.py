@@ -24,7 +24,7 @@ from nonneg.data.weighted import Weighing, WeightedDense
 from nonneg.divergences import Beta
 from nonneg.exceptions import DataError
 from nonneg.kernels.namespace import Namespace, namespace_of
-from nonneg.solve.initialization import STARTS
+from nonneg.solve.initialization import NAMES as INITIALIZATIONS
 from nonneg.solve.problem import bind
 from nonneg.solve.solvers import best_solver
 from nonneg.solvers import NAMES as SOLVERS
@@ -299,7 +299,7 @@ def test_extreme_units(dtype, scale, rng):
 SHAPES = {"W H": 3, "W W.T X": 3, "X W W.T": 3, "W S H": (3, 4), "W W.T": 3, "W B W.T": 3, "L L.T X R R.T": (3, 2)}
 
 
-@pytest.mark.parametrize("init", STARTS)
+@pytest.mark.parametrize("init", INITIALIZATIONS)
 @pytest.mark.parametrize("form", SHAPES)
 def test_every_start(init, form):
     X = np.random.default_rng(0).random((8, 7)) + 0.1

@@ -14,6 +14,7 @@ from nonneg import factorize
 from nonneg.divergences import Alpha, Beta, DualI, Gamma, Renyi
 from nonneg.estimators import NMF, ONMF, OPNMF, PNMF, Orthogonality
 from nonneg.metrics import orthogonality, orthogonality_error
+from nonneg.solve.initialization import NAMES as INITIALIZATIONS
 
 from .cases import (
     ITERATIVE,
@@ -31,7 +32,7 @@ from .cases import (
 pytestmark = pytest.mark.wide(one_in=8)
 
 
-STARTS = ["auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular"]
+STARTS = ["auto", *INITIALIZATIONS]
 
 
 @pytest.mark.parametrize("scales", [(1, 1, 1, 1), (1, 10, 100, 1000), (1e-3, 1, 1, 1)], ids=str)

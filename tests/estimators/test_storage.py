@@ -24,6 +24,7 @@ from nonneg import (
 )
 from nonneg.data.reading import read_data
 from nonneg.model import Model
+from nonneg.solve.initialization import NAMES as INITIALIZATIONS
 from nonneg.solve.problem import bind
 from nonneg.solve.solvers import best_solver
 from nonneg.solve.surrogate import Kind, Sketch, kind_for
@@ -38,7 +39,7 @@ def with_stored_zeros(X):
 
 
 STORES = {"csr": sparse.csr_array, "csc": sparse.csc_array, "stored zeros": with_stored_zeros}
-STARTS = ["auto", "random", "nndsvd", "nndsvda", "nndsvdar", "kmeans", "angular"]
+STARTS = ["auto", *INITIALIZATIONS]
 
 
 def half_empty(m=40, n=30, seed=0):

@@ -10,7 +10,7 @@ from nonneg import NMF, Gram, Model, factorize
 from nonneg.constraints import Orthogonal
 from nonneg.data.reading import read_data
 from nonneg.exceptions import IncompatibleError
-from nonneg.solve.initialization import NAMES, STARTS, initial_factors
+from nonneg.solve.initialization import NAMES, initial_factors
 from nonneg.solve.initialization.clusters import angular
 from nonneg.solve.initialization.items import Items, leading_singular
 from nonneg.solve.initialization.nndsvd import nndsvd, nndsvda, nndsvdar
@@ -63,7 +63,7 @@ def same(first, second):
     return all(np.array_equal(first.factors[name], second.factors[name]) for name in first.factors)
 
 
-@pytest.mark.parametrize("init", STARTS)
+@pytest.mark.parametrize("init", NAMES)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", DATA)
 def test_factors_are_positive_finite_and_of_the_right_shape(init, form, name):
@@ -80,7 +80,7 @@ def test_factors_are_positive_finite_and_of_the_right_shape(init, form, name):
             assert same(solution, start(X, form, rank, init))
 
 
-@pytest.mark.parametrize("init", STARTS)
+@pytest.mark.parametrize("init", NAMES)
 @pytest.mark.parametrize("form", ["W H", "W W.T X", "W S H"])
 def test_sparse_is_dense(init, form):
     rank, _ = FORMS[form]
@@ -89,7 +89,7 @@ def test_sparse_is_dense(init, form):
         np.testing.assert_allclose(stored.factors[name], F, rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("init", STARTS)
+@pytest.mark.parametrize("init", NAMES)
 def test_a_gram_matrix_will_do(init):
     X = data("W W.T X")
     solution = start(Gram(X @ X.T), "W W.T X", 3, init)
@@ -104,7 +104,7 @@ def test_another_seed_another_start(init):
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-30, 1e30, 1e200])
-@pytest.mark.parametrize("init", STARTS)
+@pytest.mark.parametrize("init", NAMES)
 def test_a_start_has_the_scale_of_the_data(init, scale):
     X = data("W H")
     ordinary, extreme = (start(by * X, "W H", 3, init).reconstruct() for by in (1.0, scale))
@@ -260,7 +260,7 @@ class TestSides:
 
     def test_constraints_are_restored(self):
         X = data("W H")
-        for init in STARTS:
+        for init in NAMES:
             W = start(X, "W H", 3, init, constraints={"W": "unit"}).factors["W"]
             np.testing.assert_allclose(np.linalg.norm(W, axis=0), 1)
 

@@ -18,7 +18,8 @@ from ..divergences import get_divergence
 from ..exceptions import SOLVERS_OF_SCIKIT_LEARN, DataError, IncompatibleError, ShapeError, is_count, unknown, users_line
 from ..model import Model
 from ..solve.checkpoints import read_checkpoint
-from ..solve.initialization import CLUSTERING, STARTS
+from ..solve.initialization import CLUSTERING
+from ..solve.initialization import NAMES as INITIALIZATIONS
 from ..solve.signature import infer_shapes
 from ..solve.solvers import NAMES as SOLVERS
 from ..solve.solvers import Solver, Stopping
@@ -148,8 +149,8 @@ class Parameters(KnownParameters, ABC):
         if hasattr(self, "divergence"):
             get_divergence(self.divergence)
         self._get_solver()
-        if isinstance(self._init, str) and self._init not in ("auto", *STARTS):
-            raise unknown("init", self._init, ("auto", *STARTS), "an array, or a dict of factors")
+        if isinstance(self._init, str) and self._init not in ("auto", *INITIALIZATIONS):
+            raise unknown("init", self._init, ("auto", *INITIALIZATIONS), "an array, or a dict of factors")
 
     def _check_shapes(self, X: Any, model: Model, rank: Any, given: Mapping[str, Any] | None) -> None:
         """Refuse sizes that do not fit, in the estimator's words."""
@@ -193,8 +194,8 @@ class Parameters(KnownParameters, ABC):
         """The name of an initialization, starts to try, or the factors to start from."""
         init = self._init
         if isinstance(init, str):
-            if init != "auto" and init not in STARTS:
-                raise unknown("init", init, ("auto", *STARTS), "an array, or a dict of factors")
+            if init != "auto" and init not in INITIALIZATIONS:
+                raise unknown("init", init, ("auto", *INITIALIZATIONS), "an array, or a dict of factors")
             if init != "auto":
                 return init
             named = {start.name for start in procedure.init if isinstance(start, Named)}

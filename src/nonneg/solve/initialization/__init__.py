@@ -24,7 +24,6 @@ from .sides import Initialization, made_by
 __all__ = [
     "CLUSTERING",
     "NAMES",
-    "STARTS",
     "RandomState",
     "initial_factors",
     "make_generator",
@@ -44,7 +43,6 @@ NAMES: dict[str, Initialization | None] = {
 }
 _TOGETHER = {"coclusters": made_together}
 """Starts that make the factors of rows and of columns together, for forms that have both."""
-STARTS = tuple(NAMES)
 CLUSTERING = frozenset({"kmeans", "angular", "coclusters"})
 """Those that make clusters, for which there must be as many items as components."""
 _LEAST = float(np.finfo(np.float64).eps)
@@ -64,7 +62,7 @@ def initial_factors(problem: Problem, start: str, given: Mapping[str, Array], ra
     double precision, in single precision too, times the factor's largest entry. Factors of either sign are fitted to the others.
     """
     if not is_one_of(start, NAMES):
-        raise unknown("init", start, STARTS, "a dict of factors")
+        raise unknown("init", start, NAMES, "a dict of factors")
     generator = make_generator(random_state)
     xp, constraints, make = problem.namespace.xp, problem.model.constraints, NAMES[start]
     open_ = [name for name in problem.learned if name not in given]
