@@ -41,3 +41,20 @@ def test_the_citation_is_of_this_version():
 def test_the_container_has_a_python_that_is_supported():
     version = re.search(r"^FROM python:(\d+\.\d+)", (ROOT / "Dockerfile").read_text(), re.MULTILINE)[1]
     assert f"Programming Language :: Python :: {version}" in PROJECT["classifiers"]
+
+
+def test_addresses_are_those_of_the_project():
+    """And pages that docstrings name are there."""
+    site, source = PROJECT["urls"]["Documentation"], PROJECT["urls"]["Source"]
+    rest = [ROOT / "pyproject.toml", ROOT / "CITATION.cff", ROOT / "conda" / "recipe.yaml"]
+    named = [*ROOT.glob("src/**/*.py"), *ROOT.glob("papers/src/**/*.py"), *rest]
+    text = "\n".join(path.read_text() for path in named)
+    ours = re.findall(r"https://(?:[\w.]*github[\w.]*)/[\w./-]*nonneg[\w./-]*", text)
+    assert len(ours) > 10
+    assert not [
+        one for one in ours if not one.startswith((site, source, source.replace("github.com", "raw.githubusercontent.com")))
+    ]
+    pages = {one.removeprefix(site + "/").rstrip(".") for one in ours if one.startswith(site + "/")}
+    missing = [page for page in pages if page.endswith(".html") and not (ROOT / "docs" / page).with_suffix(".md").exists()]
+    assert pages
+    assert not missing
