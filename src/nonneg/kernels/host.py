@@ -33,9 +33,9 @@ _FEW = 4
 """Threads that can share out a product between them, without waiting for the interpreter; more are left to BLAS."""
 _WORTH_A_THREAD = 2 * 10**7
 """Multiplications, at least, for each of them."""
-_SMALL_RESULT, _SHORT_SUM, _CHEAP_OPERAND = 2**16, 2**12, 2**18
-"""Entries up to which a product of float32 is kept in double precision; fewer if its sums are shorter than its sides and its
-operand has more than so many entries, which would have to be converted."""
+_SMALL_RESULT, _SHORT_SUM, _TALL, _CHEAP_OPERAND = 2**16, 2**12, 4, 2**18
+"""Entries up to which a product of float32 is kept in double precision; fewer if its sums are shorter than its sides, unless they
+are shorter by so many times and the operand that would have to be converted has no more than so many entries."""
 _EXACT_FACTOR, _EXACT_OPERANDS = 2**10, 2**17
 """Entries of a factor, or of data, up to which float32 is converted to double before a product; as many are in blocks of others."""
 _LEAST_SUMMANDS = 16
@@ -104,7 +104,7 @@ def is_kept_in_double(rows: int, summands: int, columns: int) -> bool:
     Objectives are differences of such products. The rounding errors of large products average out, those of small ones do not.
     """
     side = max(rows, columns)
-    is_cheap = summands > side or side * summands <= _CHEAP_OPERAND
+    is_cheap = summands > side or (_TALL * summands <= side and side * summands <= _CHEAP_OPERAND)
     return rows * columns <= (_SMALL_RESULT if is_cheap else _SHORT_SUM)
 
 
