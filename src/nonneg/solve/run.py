@@ -292,14 +292,17 @@ class _Loop:
         self._next_look = time.perf_counter() + max(_PATIENCE, _LOOKING * taken)
 
     def take_some(self, steps: int, point_after: Callable[[int], Point]) -> None:
-        """Go on by some steps, of which only the points of checks are made, and the last."""
+        """Go on by some steps, of which only the points of checks and looks are made."""
         run, done = self.run, 0
         while done < steps and run.status is None:
-            ahead = 1 if self.stopping.step_tol else min(run.next_check, self.stopping.max_iter) - run.n_iter
-            ahead = min(ahead, steps - done)
+            due = 1 if self.stopping.step_tol else min(run.next_check, self.stopping.max_iter) - run.n_iter
+            ahead = min(due, steps - done)
             done += ahead
-            run.n_iter += ahead - 1
-            self.take(point_after(done - 1))
+            if ahead < due and time.perf_counter() < self._next_look:
+                run.n_iter += ahead
+            else:
+                run.n_iter += ahead - 1
+                self.take(point_after(done - 1))
         run.seconds = time.perf_counter() - self.began
 
     def return_to_last(self) -> None:

@@ -167,8 +167,11 @@ def _random(subject: Subject) -> dict[str, Any]:
 
 def consensus_matrix(labels: Sequence[np.ndarray]) -> np.ndarray:
     """The share of runs in which two items are in one cluster."""
-    stacked = np.array(labels)
-    return np.mean([row[:, None] == row for row in stacked], axis=0)
+    counts = np.zeros((len(labels[0]),) * 2, dtype=np.uint32)
+    for row in labels:
+        own = np.unique(row, return_inverse=True)[1].astype(np.int32)
+        counts += (own[:, None] == own).view(np.uint8)
+    return np.asarray(counts / len(labels))
 
 
 def dispersion(consensus: np.ndarray) -> float:
