@@ -306,8 +306,8 @@ def _released() -> Memory | None:
 
 
 _WORTHWHILE = tuned({"dense": 2**19, "sparse": 2**17}, by="gpu", on="2026-11-20")
-"""Stored entries of X from which "auto" takes a card. One H200 is quicker than the 16 cores of its host from a fifth as many dense ones,
-but the first fit of a process takes seconds more."""
+"""Stored entries of X from which "auto" takes a card. One H200 is quicker than the 16 cores of its host from a fifth as many dense
+ones, but the first fit of a process takes seconds more."""
 
 
 @cache
