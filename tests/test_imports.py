@@ -141,6 +141,12 @@ def test_data_have_no_flags():
     assert set(nonneg.data.Data.__annotations__) == things
 
 
+def test_data_have_few_methods():
+    """What one kind overrides, or few call, is a function beside the class."""
+    methods = [name for name, what in vars(nonneg.data.Data).items() if callable(what) or isinstance(what, property)]
+    assert len([name for name in methods if not name.startswith("_")]) <= 18
+
+
 def asked_for(node):
     """Names of classes that an expression tells objects by: isinstance, a pattern, or a comparison of types."""
     match node:
