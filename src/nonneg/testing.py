@@ -93,7 +93,7 @@ def assert_kkt(model: Model, X: Any, factors: Mapping[str, Array], tol: float = 
     >>> import numpy as np, nonneg
     >>> from nonneg.testing import assert_kkt
     >>> X = np.random.default_rng(0).random((9, 2)) @ np.random.default_rng(1).random((2, 8))
-    >>> solution = nonneg.factorize(X, "W H", rank=2, tol=0, max_iter=2000, random_state=0)
+    >>> solution = nonneg.factorize(X, "W H", rank=2, tol=0, max_iter=300, random_state=0)
     >>> assert_kkt(solution.model, X, solution.factors, tol=1e-3)
     """
     matrices = {name: _dense(factor) for name, factor in factors.items()} | {model.data: _dense(X)}

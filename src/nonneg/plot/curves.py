@@ -98,7 +98,7 @@ def ranks(scan: Any, *, criterion: str | None = None, ax: Any = None) -> Any:
     >>> from nonneg import NMF, plot
     >>> from nonneg.datasets import make_parts
     >>> from nonneg.selection import rank_scan
-    >>> scan = rank_scan(NMF(), make_parts(60, 20, 3).data, [2, 3, 4], random_state=0)
+    >>> scan = rank_scan(NMF(), make_parts(30, 12, 2).data, [1, 2], random_state=0)
     >>> axes = plot.ranks(scan)
     """
     found = scan.curves(criterion)

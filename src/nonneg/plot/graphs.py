@@ -162,7 +162,7 @@ def transitions(model: Any, *, least: float = 0.02, count: int = 4, ax: Any = No
     --------
     >>> from nonneg import QNMFHMM, plot
     >>> from nonneg.datasets import make_hidden_chain
-    >>> model = QNMFHMM(3, random_state=0).fit_pairs(make_hidden_chain(3, 9, 2000).data)
+    >>> model = QNMFHMM(3, n_init=1, random_state=0).fit_pairs(make_hidden_chain(3, 9, 2000).data)
     >>> axes = plot.transitions(model)
     """
     if not hasattr(model, "transmat_"):

@@ -54,7 +54,7 @@ def components(
     --------
     >>> from nonneg import OPNMF, plot
     >>> from nonneg.datasets import make_faces
-    >>> model = OPNMF(4, random_state=0).fit(make_faces(60).data)
+    >>> model = OPNMF(2, random_state=0).fit(make_faces(20).data)
     >>> axes = plot.components(model, (48, 40))
     """
     parts = parts_of(model)

@@ -82,7 +82,7 @@ def write_rank_report(estimator: Any, found: Mapping[str, Any], path: Any, *, ab
     >>> from nonneg.datasets import make_parts
     >>> from nonneg.report import write_rank_report
     >>> from nonneg.selection import rank_scan
-    >>> scan = rank_scan(NMF(), make_parts(60, 20, 3).data, [2, 3, 4], random_state=0)
+    >>> scan = rank_scan(NMF(), make_parts(30, 12, 2).data, [1, 2], random_state=0)
     >>> write_rank_report(NMF(), scan.summary(), "ranks.html")  # doctest: +SKIP
     """
     about = about or {}

@@ -391,8 +391,8 @@ class RankScan:
     >>> from nonneg import NMF
     >>> from nonneg.selection import rank_scan
     >>> draw = np.random.default_rng(0)
-    >>> X = draw.random((40, 2)) @ draw.random((2, 20))
-    >>> scan = rank_scan(NMF(), X, [1, 2, 3], random_state=0)
+    >>> X = draw.random((24, 2)) @ draw.random((2, 16))
+    >>> scan = rank_scan(NMF(), X, [1, 2], random_state=0)
     >>> scan.best_, sorted(scan.choices_)
     (2, ['gabriel'])
     """

@@ -55,7 +55,7 @@ class Gabriel(Folded):
     >>> from nonneg.selection.criteria import Gabriel
     >>> draw = np.random.default_rng(0)
     >>> X = draw.random((24, 2)) @ draw.random((2, 16))
-    >>> rank_scan(NMF(), X, [1, 2, 3], criteria=Gabriel(), random_state=0).best_
+    >>> rank_scan(NMF(), X, [1, 2], criteria=Gabriel(), random_state=0).best_
     2
     """
 

@@ -49,7 +49,7 @@ class Likelihood(Folded):
     >>> from nonneg.selection import rank_scan
     >>> from nonneg.selection.criteria import Likelihood
     >>> X = make_hidden_chain(3, 9, 2000).data
-    >>> rank_scan(QNMFHMM(), X, [2, 3], criteria=Likelihood(n_folds=2), random_state=0).best_
+    >>> rank_scan(QNMFHMM(n_init=1), X, [2, 3], criteria=Likelihood(n_folds=2), random_state=0).best_
     3
     """
 

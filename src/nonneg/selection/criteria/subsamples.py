@@ -43,8 +43,8 @@ class Subsamples(Criterion):
     >>> from nonneg.selection import rank_scan
     >>> from nonneg.selection.criteria import Subsamples
     >>> draw = np.random.default_rng(0)
-    >>> X = np.kron(np.eye(2), np.ones((8, 8)))
-    >>> rank_scan(GraphClustering(2), X, [2, 3], criteria=Subsamples(n_repeats=2), random_state=0).best_
+    >>> X = np.kron(np.eye(2), np.ones((6, 6)))
+    >>> rank_scan(GraphClustering(2), X, [2, 3], criteria=Subsamples(n_repeats=1), random_state=0).best_
     2
     """
 
