@@ -24,7 +24,7 @@ from nonneg import (
     SymmetricNMF,
     open_data,
 )
-from nonneg.exceptions import DataError, EmptySamplesWarning, ShapeError
+from nonneg.exceptions import DataError, EmptySamplesWarning, IncompatibleError, ShapeError
 from nonneg.files import Table
 from nonneg.graph import GraphClustering
 from nonneg.plot.curves import draw_curves
@@ -345,3 +345,8 @@ def test_data_in_files(tmp_path):
     model = OPNMF(3, random_state=0).fit(X)
     near, far = (page_of(model, tmp_path, data) for data in (X, open_data(tmp_path / "X.npy")))
     assert far.replace(", 40 of the samples", "") == near
+
+
+def test_a_path_in_place_of_the_model_is_named(tmp_path, rng):
+    with pytest.raises(IncompatibleError, match="The model is str: expected a fitted estimator, then the path"):
+        write_report(str(tmp_path / "page.html"), OPNMF(2), rng.random((9, 4)))

@@ -70,6 +70,8 @@ def write_report(
     """
     about = about or {}
     parts_known = next((getattr(model, name) for name in ("components_", "emissionprob_") if hasattr(model, name)), None)
+    if not hasattr(model, "get_params"):
+        raise IncompatibleError(f"The model is {type(model).__name__}: expected a fitted estimator, then the path of the page.")
     if parts_known is None and not hasattr(model, "labels_") and not hasattr(model, "dual_coef_"):
         raise IncompatibleError(f"{type(model).__name__} is not fitted, so there is nothing to report; call fit first.")
     shape = about.get("layout") if shape is None else shape
