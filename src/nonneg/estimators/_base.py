@@ -281,20 +281,18 @@ class Factorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shareable, C
         if not is_array and is_on_device(X):
             data = self._checked(read_weighted(X, missing=self.missing, weights=weights), unknown=not reset)
             check_features(self, data.shape[1], None, reset=reset)
-            return placed(data, self.device)
-        if isinstance(X, Data | Observed):
-            check_features(self, X.shape[1], X.feature_names if isinstance(X, Data) else None, reset=reset)
-            X = read_weighted(X, missing=self.missing, weights=weights)
         else:
-            has_weights = ignores or weights is not None
-            given = read_samples(self, with_nan(X) if ignores else X, reset=reset, allows_nan=has_weights)
-            X = read_weighted(given, missing=self.missing, weights=weights) if has_weights else given
-        if isinstance(X, Data) and X.costs.out_of_core:
-            return placed(X, self.device)
-        data = self._checked(X, unknown=not reset)
-        if isinstance(given, Observed) or (ignores and not isinstance(given, Data)):
-            warn_of_empty(self, given, is_fit=reset)
-        return placed(data, self.device)
+            if isinstance(X, Data | Observed):
+                check_features(self, X.shape[1], X.feature_names if isinstance(X, Data) else None, reset=reset)
+                X = read_weighted(X, missing=self.missing, weights=weights)
+            else:
+                has_weights = ignores or weights is not None
+                given = read_samples(self, with_nan(X) if ignores else X, reset=reset, allows_nan=has_weights)
+                X = read_weighted(given, missing=self.missing, weights=weights) if has_weights else given
+            data = X if isinstance(X, Data) and X.costs.out_of_core else self._checked(X, unknown=not reset)
+            if isinstance(given, Observed) or (ignores and not isinstance(given, Data)):
+                warn_of_empty(self, given, is_fit=reset)
+        return data if self.device is None else placed(data, self.device)
 
     def _checked(self, X: Any, **settings: Any) -> Data:
         """X as data, or an error that locates a negative entry, in scikit-learn's words and ours."""

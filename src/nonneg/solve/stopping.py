@@ -6,12 +6,11 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from numbers import Integral
 from operator import itemgetter
 
 import numpy as np
 
-from ..exceptions import IncompatibleError, is_number
+from ..exceptions import IncompatibleError, is_count, is_number
 from ..kernels.tuned import tuned
 from .solution import Status
 
@@ -72,9 +71,8 @@ class Stopping:
             if not is_number(getattr(self, name)) or getattr(self, name) < 0:
                 raise IncompatibleError(f"{name} must be a number that is not negative; got {getattr(self, name)!r}.")
         for name, least in (("max_iter", 0), ("check_every", 1), ("patience", 1)):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-                raise IncompatibleError(f"{name} must be an int of at least {least}; got {value!r}.")
+            if not is_count(getattr(self, name), least):
+                raise IncompatibleError(f"{name} must be an int of at least {least}; got {getattr(self, name)!r}.")
 
 
 _EXACT = tuned(1e-5, by="recorded_defaults", on="2026-11-15")
