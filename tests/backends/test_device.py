@@ -1,10 +1,12 @@
 """The parameter `device`: NumPy arrays are worked on elsewhere, and results are NumPy's. Main memory stands in for a card."""
 
 import inspect
+import itertools
 import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -198,3 +200,18 @@ def test_sequences_come_to_main_memory():
     np.testing.assert_array_equal(found.transmat_, expected.transmat_)
     several = nonneg.hmm.QNMFHMM(2, random_state=0).fit([torch.tensor(codes[:40]), torch.tensor(codes[40:])])
     np.testing.assert_array_equal(several.transmat_, nonneg.hmm.QNMFHMM(2, random_state=0).fit([codes[:40], codes[40:]]).transmat_)
+
+
+@pytest.mark.usefixtures("card")
+def test_sparse_data_with_weights(X):
+    rng, S = np.random.default_rng(0), sparse.csr_array(np.where(X > 0.3, X, 0.0))
+    model = nonneg.NMF(3, init="random", solver="multiplicative", random_state=0, max_iter=20, tol=0)
+    sides = rng.uniform(0.5, 2, 30), rng.uniform(0.5, 2, 15)
+    for weights, divergence in itertools.product(({"sample_weight": sides[0]}, {"weights": sides}), (2, 1)):
+        model.set_params(divergence=divergence)
+        found, expected = (clone(model).set_params(device=where).fit(S, **weights) for where in ("cuda", None))
+        assert "cuda:0" in str(found.strategy_)
+        assert found.objective_ == pytest.approx(expected.objective_, rel=1e-9)
+    for given, weights in ((S, rng.uniform(0.5, 2, S.shape)), (nonneg.Observed(S), None)):
+        with pytest.raises(IncompatibleError, match="Sparse data with a weight for each entry, or with missing"):
+            clone(model).set_params(device="cuda").fit(given, weights=weights)

@@ -205,11 +205,11 @@ def placed(data: Any, device: str | None) -> Any:
     return moved(data, Namespace(xp, xp.float32 if single else xp.float64, where))
 
 
-def not_to_be_moved(data: Data, namespace: Namespace) -> IncompatibleError:
+def not_to_be_moved(data: Data, namespace: Namespace, what: str = "") -> IncompatibleError:
     """The error for a device that data cannot be moved to."""
+    what = what or f"Data of the kind {type(data).__name__}"
     return IncompatibleError(
-        f"Data of the kind {type(data).__name__} are worked on in main memory; device={str(namespace.device)!r} is for dense and "
-        "sparse arrays. Leave out device."
+        f"{what} are worked on in main memory; device={str(namespace.device)!r} is for dense and sparse arrays. Leave out device."
     )
 
 

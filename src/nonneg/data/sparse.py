@@ -46,7 +46,7 @@ class SparseData(Data):
 
     def moved(self, namespace: Namespace) -> Data:
         if self.is_pattern:
-            raise not_to_be_moved(self, namespace)
+            raise not_to_be_moved(self, namespace, "Sparse data with a weight for each entry, or with missing entries,")
         from .device_sparse import DeviceSparse
 
         return known_from(self, DeviceSparse.of(self.values, namespace))
