@@ -220,9 +220,9 @@ def test_weights_that_are_one_on_average(X, known, rng, which):
         if not levelled.costs.weighted:
             assert level * np.sum((levelled.itself() - A @ B) ** 2) == pytest.approx(expected)
             continue
-        blend = levelled.blended(LowRank(A, B))
-        assert not blend.data.costs.weighted
-        assert level * (np.sum((blend.data.itself() - A @ B) ** 2) + blend.spread) == pytest.approx(expected)
+        blend, spread = levelled.blended(LowRank(A, B))
+        assert not blend.costs.weighted
+        assert level * (np.sum((blend.itself() - A @ B) ** 2) + spread) == pytest.approx(expected)
 
 
 ORTHOGONAL = [

@@ -25,7 +25,7 @@ from .base import Data, Facts, Total, apply_both, chunk_rows, chunks, request
 from .profile import Costs
 from .steps import Request
 from .weighted import blocks as on_weighted
-from .weighted.base import Blend, LowRank, Partial, mean_filling, settled_by_sums
+from .weighted.base import LowRank, Partial, mean_filling, settled_by_sums
 from .weighted.weighing import Weighing
 from .weighted.weights import Pair
 
@@ -299,7 +299,8 @@ class Blocks(Partial):
 
         r = B.shape[1]
         for some in chunks(self.shape[1], max(1, 2**20 * r * (r + 1) // (2 * _SYSTEMS))):
-            grams, C = self.reading(on_weighted.normal_equations, ("add", "add"), (some,), (B,))
+            lower = [(k, j) for k in range(r) for j in range(k + 1)]
+            grams, C = self.reading(on_weighted.sums_of_columns, ("add", "add"), (some, lower), (B,))
             own = np.ascontiguousarray(F[some])
             over_rows(rows_of_grams, len(some), own, np.ascontiguousarray(grams.T), np.ascontiguousarray(C.T), *options, least=1000)
             F[some] = own
@@ -333,9 +334,9 @@ class Blocks(Partial):
     def filled(self, values: LowRank) -> MadeBlocks:
         return MadeBlocks(self._plain, on_weighted.filled, (values.V,), (values.U,), fills=values)
 
-    def blended(self, values: LowRank, share: float = 1.0) -> Blend:
+    def blended(self, values: LowRank, share: float = 1.0) -> tuple[Data, float]:
         (spread,) = self.reading(on_weighted.spread_of, ("add",), (values.V, share), (values.U,))
-        return Blend(MadeBlocks(self._plain, on_weighted.blended, (values.V, share), (values.U,), fills=values), float(spread))
+        return MadeBlocks(self._plain, on_weighted.blended, (values.V, share), (values.U,), fills=values), float(spread)
 
     def settled(self, left: Array, right: Array, prior: Array, *, transposed: bool = False) -> LowRank | None:
         if self.weights is not None:
@@ -345,7 +346,8 @@ class Blocks(Partial):
             return LowRank(self.namespace.asarray(codes), right)
         codes, k = np.empty((self.shape[1], left.shape[1])), left.shape[1]
         for some in chunks(self.shape[1], max(1, 2**20 * k * k // _SYSTEMS)):
-            grams, C = self.reading(on_weighted.sums_of_known, ("add", "add"), (some,), (left, np.ascontiguousarray(right.T)))
+            pairs, own = [(a, b) for a in range(k) for b in range(k)], (left, np.ascontiguousarray(right.T))
+            grams, C = self.reading(on_weighted.sums_of_columns, ("add", "add"), (some, pairs), own)
             codes[some] = settled_by_sums(grams, C, left, right, prior)
         return LowRank(self.namespace.asarray(codes), right)
 

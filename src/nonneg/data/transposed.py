@@ -12,7 +12,7 @@ from ..kernels.namespace import Array, Namespace
 from .base import Data, Facts, Total, chunks
 from .profile import Costs
 from .steps import Request, Sweep
-from .weighted.base import Blend, LowRank, Partial
+from .weighted.base import LowRank, Partial
 from .weighted.blocks import transpose_block
 from .weighted.weights import Pair
 
@@ -141,9 +141,9 @@ class TransposedData(Partial):
     def filled(self, values: LowRank) -> Data:
         return TransposedData(self.inner.filled(LowRank(values.V.T, values.U.T)))
 
-    def blended(self, values: LowRank, share: float = 1.0) -> Blend:
+    def blended(self, values: LowRank, share: float = 1.0) -> tuple[Data, float]:
         data, spread = self.inner.blended(LowRank(values.V.T, values.U.T), share)
-        return Blend(TransposedData(data), spread)
+        return TransposedData(data), spread
 
     def settled(self, left: Array, right: Array, prior: Array, *, transposed: bool = False) -> LowRank | None:
         found: LowRank | None = self.inner.settled(left, right, prior, transposed=not transposed)

@@ -111,8 +111,8 @@ def with_filling(problem: Problem, values: LowRank, share: float = 1.0) -> Probl
     assert partial is not None
     values = LowRank(*(as_type(part, problem.namespace.dtype) for part in values))  # products of float32 may be in double precision
     if problem.model.data not in problem.model.form.names:
-        blend = partial.blended(values, share)
-        return problem.with_data(blend.data, values, _Squares(blend.spread))
+        data, spread = partial.blended(values, share)
+        return problem.with_data(data, values, _Squares(spread))
     filled = partial.filled(values)
     return problem.with_data(filled if not problem.model.weighted else partial.with_inside(filled), values)
 

@@ -7,7 +7,6 @@ X inside a form has no weights: its missing entries are filled first, by `filled
 """
 
 from .base import (
-    Blend,
     DataTerm,
     Levelled,
     LowRank,
@@ -31,7 +30,6 @@ from .weighing import Weighing
 from .weights import Pair, Scaled
 
 __all__ = [
-    "Blend",
     "DataTerm",
     "FilledData",
     "Levelled",

@@ -39,16 +39,6 @@ class Levelled(NamedTuple):
     level: float = 1.0
 
 
-class Blend(NamedTuple):
-    """u∘X + (1 − u)∘Z for weights u: X for weight one, Z for missing entries.
-
-    Σ u (x − x̂)² + (1 − u)(z − x̂)² is Σ (blend − x̂)² and `spread`, which is Σ u (1 − u)(x − z)².
-    """
-
-    data: Data
-    spread: float = 0.0
-
-
 class Weighted(Data):
     """Data with weights, which act in passes over entries. Products are those of `complete`, without weights."""
 
@@ -124,8 +114,11 @@ class Partial(Weighted):
         """The data with missing entries filled, without weights."""
 
     @abstractmethod
-    def blended(self, values: LowRank, share: float = 1.0) -> Blend:
-        """The blend of the data and these values by the weights, or a share of them."""
+    def blended(self, values: LowRank, share: float = 1.0) -> tuple[Data, float]:
+        """u∘X + (1 − u)∘Z for the weights u, or a share of them: X for weight one, the values Z for missing entries.
+
+        Σ u (x − x̂)² + (1 − u)(z − x̂)² is Σ (blend − x̂)² and the second result, Σ u (1 − u)(x − z)².
+        """
 
     def known(self, rows: np.ndarray) -> Iterator[tuple[np.ndarray, sparse.csr_array]]:
         """The known entries of some rows of data on the host, zeros among them, a few rows at a time.

@@ -28,11 +28,11 @@ def filled(block: Any, shared: Any, own: Any) -> Data:
 
 
 def blended(block: Any, shared: Any, own: Any) -> Data:
-    return block.blended(LowRank(own[0], shared[0]), *shared[1:]).data if isinstance(block, Partial) else block
+    return block.blended(LowRank(own[0], shared[0]), *shared[1:])[0] if isinstance(block, Partial) else block
 
 
 def spread_of(block: Any, shared: Any, own: Any) -> tuple[float]:
-    return (block.blended(LowRank(own[0], shared[0]), *shared[1:]).spread if isinstance(block, Partial) else 0.0,)
+    return (block.blended(LowRank(own[0], shared[0]), *shared[1:])[1] if isinstance(block, Partial) else 0.0,)
 
 
 def with_inside(block: Any, shared: Any, own: Any) -> Data:
@@ -79,21 +79,11 @@ def _products_of(A: np.ndarray, B: np.ndarray, block: Data, pairs: Sequence[tupl
     return np.concatenate(found)
 
 
-def normal_equations(block: Data, shared: Any, own: Any) -> tuple[Array, Array]:
-    """The lower half of Σ v b bᵀ, and Σ v x b, for some columns."""
-    (some,), (B,) = shared, own
-    block = block if len(some) == block.shape[1] else block.subset(some, 1)
-    wide = B.astype(np.float64)
-    pairs = [(k, j) for k in range(B.shape[1]) for j in range(k + 1)]
-    return _products_of(wide, wide, block, pairs).astype(np.float64), _sums(block, [(1.0, wide)])[0].astype(np.float64)
-
-
-def sums_of_known(block: Data, shared: Any, own: Any) -> tuple[Array, Array]:
-    """Σ lₖ rⱼ and Σ x l over known entries, for some columns; see `settled_by_sums`."""
-    (some,), (left, right) = shared, own
+def sums_of_columns(block: Data, shared: Any, own: Any) -> tuple[Array, Array]:
+    """Σ v lₖ rⱼ for pairs of k and j, and Σ v x l, for some columns; R is L if it is not given."""
+    (some, pairs), left, right = shared, own[0], own[-1]
     block = block if len(some) == block.shape[1] else block.subset(some, 1)
     L, R = left.astype(np.float64), right.astype(np.float64)
-    pairs = [(a, b) for a in range(L.shape[1]) for b in range(L.shape[1])]
     return _products_of(L, R, block, pairs).astype(np.float64), _sums(block, [(1.0, L)])[0].astype(np.float64)
 
 

@@ -18,7 +18,6 @@ from ..profile import Costs
 from ..steps import Request
 from ..visiting import row_blocks
 from .base import (
-    Blend,
     DataTerm,
     Entries,
     Levelled,
@@ -202,16 +201,16 @@ class WeightedDense(Partial, DenseData):
             found = dense(values, self.namespace, self.unit)
         return Levelled(found, of_rows, of_columns, level)
 
-    def blended(self, values: LowRank, share: float = 1.0) -> Blend:
+    def blended(self, values: LowRank, share: float = 1.0) -> tuple[Data, float]:
         if self.weights is None:
-            return Blend(self.filled(values))
+            return self.filled(values), 0.0
         xp, pieces, spread = self.namespace.xp, [], 0.0
         for rows in row_blocks(*self.shape, self.namespace.device):
             x, weights = self._weighted_block(rows)
             weights, z = share * weights, values.U[rows, :] @ values.V
             pieces.append(z + weights * (x - z))
             spread += float(xp.sum(weights * (1 - weights) * (x - z) ** 2, dtype=xp.float64))
-        return Blend(dense(xp.concat(pieces), self.namespace), spread)
+        return dense(xp.concat(pieces), self.namespace), spread
 
     @cached_property
     def items(self) -> Data:

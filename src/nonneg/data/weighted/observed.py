@@ -18,7 +18,7 @@ from ..profile import Costs
 from ..sparse import SparseData, cut_by_non_zeros
 from ..steps import Descent, ElementwiseOperand, Request, Unreached
 from ..visiting import Pass, row_blocks
-from .base import Blend, DataTerm, Levelled, LowRank, Partial, mean_filling, settle, sweep_entries
+from .base import DataTerm, Levelled, LowRank, Partial, mean_filling, settle, sweep_entries
 from .weights import levelled, scaled, with_entries
 
 
@@ -93,13 +93,13 @@ class ObservedData(Partial, SparseData):
         values = scaled(self.values, of_rows, of_columns)
         return Levelled(ObservedData(values, self.namespace, weights), of_rows, of_columns, level)
 
-    def blended(self, values: LowRank, share: float = 1.0) -> Blend:
+    def blended(self, values: LowRank, share: float = 1.0) -> tuple[Data, float]:
         rest = self._away_from(values)
         if self.weights is None:
-            return Blend(self._beside(values, rest))
+            return self._beside(values, rest), 0.0
         weights = share * self.weights.data
         spread = float(np.sum(weights * (1 - weights) * rest**2, dtype=np.float64))
-        return Blend(self._beside(values, weights * rest), spread)
+        return self._beside(values, weights * rest), spread
 
     @cached_property
     def items(self) -> Data:

@@ -18,7 +18,7 @@ from ..profile import Costs
 from ..sparse import SparseData, without_zeros
 from ..steps import ElementwiseOperand, Request, Unreached
 from ..visiting import Pass
-from .base import Blend, DataTerm, Levelled, LowRank, Weighted
+from .base import DataTerm, Levelled, LowRank, Weighted
 from .dense import WeightedDense
 from .observed import FilledData
 from .weights import Pair, levelled, scaled
@@ -204,7 +204,7 @@ class PairWeighted(Weighted):
         data = SparseData(without_zeros(scaled(base.values, of_rows, of_columns)), self.namespace)
         return Levelled(data if weights is None else PairWeighted(data, weights), of_rows, of_columns, level)
 
-    def blended(self, values: LowRank, share: float = 1.0) -> Blend:
+    def blended(self, values: LowRank, share: float = 1.0) -> tuple[Data, float]:
         """As `Partial.blended`, for sparse data: the weighted X, beside X̂ less the weighted X̂."""
         rows, columns = share * self.weights.rows, self.weights.columns
         X, U, V = self.base.itself(), values.U, values.V
@@ -219,7 +219,7 @@ class PairWeighted(Weighted):
             there = np.sum(a[own] * b[X.indices] * (X.data**2 - 2 * X.data * approximation), dtype=np.float64)
             return float(there + np.sum((U.T @ (a[:, None] * U)) * (V @ (b[:, None] * V.T)), dtype=np.float64))
 
-        return Blend(data, squares(rows, columns) - squares(rows**2, columns**2))
+        return data, squares(rows, columns) - squares(rows**2, columns**2)
 
     # ---- entry by entry
 
