@@ -4,6 +4,7 @@ import gzip
 import io
 import os
 import pickle
+import warnings
 import zipfile
 
 import numpy as np
@@ -420,7 +421,8 @@ class TestImages:
         anndata = pytest.importorskip("anndata")
         pandas = pytest.importorskip("pandas")
         made = anndata.AnnData(np.eye(3), obs=pandas.DataFrame(index=list("uvw")), var=pandas.DataFrame(index=list("abc")))
-        with pytest.warns(UserWarning, match="zarr"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # anndata 0.12 warns of its format of zarr, 0.13 does not
             made.write_zarr(tmp_path / "X.zarr")
         table = read(tmp_path / "X.zarr")
         assert (table.samples.tolist(), table.features.tolist()) == (list("uvw"), list("abc"))
