@@ -160,15 +160,6 @@ def test_unknown_devices_are_refused_before_any_work(where, X):
         check_device(where)
 
 
-@pytest.mark.usefixtures("card")
-def test_data_that_stay_in_main_memory_are_refused_by_name(X):
-    from scipy import sparse
-
-    known = nonneg.Observed(sparse.csr_array(X * (X > 0.5)))
-    with pytest.raises(IncompatibleError, match="ObservedData are worked on in main memory"):
-        nonneg.NMF(3, device="cuda").fit(known)
-
-
 def test_every_factorization_takes_it():
     public = [getattr(nonneg.estimators, name) for name in nonneg.estimators.__all__]
     factorizers = [cls for cls in public if inspect.isclass(cls) and issubclass(cls, nonneg.estimators.Factorizer)]
