@@ -16,7 +16,7 @@ from .run import Solver
 from .signature import FORMED, Signature
 from .solution import Explanation, Step, Took
 from .solvers import BlockCoordinate, Coordinate, best_solver, solver_for
-from .starts import Batch, Euclidean, Given, Named, OnSurrogate, Projective, Search, Start
+from .starts import Batch, Euclidean, Given, Named, OnRows, OnSurrogate, Projective, Search, Start
 from .stopping import Stopping
 from .surrogate import (
     PER_COMPONENT,
@@ -155,7 +155,7 @@ def _starts(signature: Signature, options: Options, solver: Solver, kind: Kind |
     elif candidates == (NNDSVDA,) and options.init != NNDSVDA.name:
         if kind is Kind.LOW_RANK and is_little(signature):
             return (NNDSVDA, RANDOM, RANDOM), _SHARED, "three starts share the passes of one"
-        candidates = (Euclidean(NNDSVDA.name),)
+        candidates = (Euclidean(NNDSVDA.name), *(() if kind else (OnRows(NNDSVDA.name),)))
     else:
         candidates = ()
     for start in (*candidates, *made):

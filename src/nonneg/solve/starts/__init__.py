@@ -5,7 +5,8 @@ from .batch import Batch
 from .euclidean import Euclidean
 from .named import Given, Named
 from .projective import Projective
+from .rows import OnRows
 from .search import Search
 from .surrogate import OnSurrogate
 
-__all__ = ["Batch", "Beginning", "Euclidean", "Given", "Named", "OnSurrogate", "Projective", "Search", "Setting", "Start"]
+__all__ = ["Batch", "Beginning", "Euclidean", "Given", "Named", "OnRows", "OnSurrogate", "Projective", "Search", "Setting", "Start"]
