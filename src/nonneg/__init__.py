@@ -161,7 +161,7 @@ _ELSEWHERE = {
 
 
 def __getattr__(name: str) -> Any:
-    """Whatever is public, imported when it is first asked for: the command line is there before scikit-learn is."""
+    """Import a public name on first use: the command line starts before scikit-learn is imported."""
     if name not in __all__:
         raise AttributeError(f"module 'nonneg' has no attribute {name!r}")
     if name in _MODULES:

@@ -48,7 +48,7 @@ def load(path: Any) -> Any:
 
 
 def read_stored(path: Any) -> Stored:
-    """All that a model file holds.
+    """Everything in a model file.
 
     Parameters
     ----------

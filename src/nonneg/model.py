@@ -202,7 +202,7 @@ class Model:
         return parts | {Need.PRODUCTS}
 
     def _with_signs(self, given: Iterable[str] | None) -> frozenset[str]:
-        """Every matrix that may have negative entries; refuses those that cannot."""
+        """Every matrix that may have negative entries; refuses signs that a rule does not take."""
         learned = {name for name in self.learned if self.constraints[name].is_signed}
         signed = learned | set(({self.data} if learned else ()) if given is None else given)
         for name in signed:

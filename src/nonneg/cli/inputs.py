@@ -79,7 +79,7 @@ def read_table(
 
 
 def _tell_of_empty_samples(session: Session, table: Table) -> None:
-    """Warn of samples without a known value, and of those that are zero everywhere."""
+    """Warn of samples without a known value, and of samples of zeros."""
     unknown, zeros = table.empty_samples()
     if len(unknown):
         session.note(

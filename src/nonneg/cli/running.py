@@ -201,7 +201,7 @@ class Session:
         from .progress import showing_progress
 
         class Unfinished(Listener):
-            """Which starts Ctrl-C has ended."""
+            """Numbers of the starts that Ctrl-C has ended."""
 
             def ended(_, solution: Any, start: int) -> None:  # noqa: N805
                 if solution.status == "stopped_by_user":

@@ -18,7 +18,7 @@ from ..io.scan_tables import KINDS as SCANS
 
 
 def check_layouts(given: Mapping[str, Any], layout: Layout | None) -> None:
-    """Refuse, before a fit, files that cannot hold what they are to be written with.
+    """Refuse, before a fit, kinds of files that cannot hold the layout of its results.
 
     Parameters
     ----------

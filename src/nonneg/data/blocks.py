@@ -154,7 +154,7 @@ class Blocks(Partial):
         return other
 
     def weighted_by(self, weighing: Weighing) -> Self:
-        """The blocks with weights; by default those that they have, and missing entries."""
+        """The blocks with weights; by default their own ones, and missing entries."""
         if weighing.weights is not None:
             raise DataError(
                 f"Blocks of the kind {type(self).__name__} take no weights beside those that they have. Have pieces() yield "

@@ -140,7 +140,7 @@ _CARD = r"cuda(:\d+)?"
 
 
 def check_device(device: Any) -> None:
-    """Refuse what names no device."""
+    """Refuse an invalid name of a device."""
     if device is not None and not (isinstance(device, str) and re.fullmatch(f"auto|cpu|{_CARD}", device)):
         raise IncompatibleError(
             f"device must be None (where X lies), 'auto', 'cpu', 'cuda' or a card by its number, 'cuda:1'; got {device!r}."
@@ -274,7 +274,7 @@ _UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
 
 def _shortage(asked: re.Match[str] | None) -> str:
-    """Free the memory of what is gone, and say how much was asked for, how much there is, and what takes less."""
+    """Free unused memory of the card, and name the memory asked for, the memory there is, and a remedy."""
     said = "for its work" if asked is None else f"for {readable(int(float(asked[1].replace(',', '')) * _UNITS[asked[2]]))} more"
     found = _released()
     numbers = ""

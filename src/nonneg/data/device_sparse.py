@@ -50,7 +50,7 @@ class DeviceSparse(SparseData):
 
     @cached_property
     def _on_host(self) -> sparse.csr_array:
-        """A copy in main memory, for what is not a factor."""
+        """A SciPy copy in main memory, for methods without a kernel for the device."""
         pattern = self.values.pattern
         columns, starts = to_host(pattern.columns), to_host(pattern.starts)
         return sparse.csr_array((to_host(self.values.entries), columns, starts.astype(columns.dtype)), shape=self.shape)

@@ -115,7 +115,7 @@ class Compression:
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
-        """All that it is made of, besides the data."""
+        """Its arrays, besides the data."""
         return {"R": self.R, "L": self.L, "A": self.A, "BT": self.BT}
 
     def low_rank(self, namespace: Namespace) -> LowRankData:

@@ -50,7 +50,7 @@ class Projection:
 
     @property
     def arrays(self) -> dict[str, Any]:
-        """All that it is made of, besides X."""
+        """Its arrays, besides X."""
         return {"Q": to_host(self.Q), "C": to_host(self.C)}
 
     def _coded(self, Q: Array) -> Array:

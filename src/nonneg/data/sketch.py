@@ -174,7 +174,7 @@ class Nystrom:
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
-        """All that it is made of, besides X."""
+        """Its arrays, besides X."""
         return {"O": self.O, "C": self.C}
 
     def copy(self) -> Nystrom:

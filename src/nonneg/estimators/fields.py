@@ -36,7 +36,7 @@ class Learned:
         raise FileError(f"{self.name}.{name} {why}.")
 
     def measure(self, name: str, shape: tuple[int, ...], axes: str) -> None:
-        """Check a shape against axes, of which there may be alternatives, "k n|k m", and keep the lengths of new ones."""
+        """Check a shape against named axes, or alternatives of them, "k n|k m", and keep the lengths of new ones."""
         for letters in (each.split() for each in axes.split("|")):
             known = [int(letter) if letter.isdigit() else self.sizes.get(letter, -1) for letter in letters]
             if len(shape) == len(letters) and all(size in (-1, length) for size, length in zip(known, shape, strict=True)):

@@ -31,7 +31,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What needs scikit-learn or SciPy's optimisers, imported when it is first asked for."""
+    """Import names that need scikit-learn or SciPy's optimisers on first use."""
     homes = {"GraphClustering": "clustering", "Matching": "matching", "match_graphs": "matching"}
     if name not in homes:
         raise AttributeError(f"module 'nonneg.graph' has no attribute {name!r}")

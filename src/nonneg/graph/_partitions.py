@@ -76,7 +76,7 @@ class Mover:
 
     @property
     def free(self) -> np.ndarray:
-        """Vertices that gain nothing by a part of their own: any move of theirs that gains does so by what they are close to."""
+        """Vertices that gain nothing by a part of their own: their moves gain by the vertices they are close to."""
         return self.diagonal - self.factor * self.u**2 <= 0
 
     def __call__(

@@ -1,4 +1,4 @@
-"""Permutations for which P A Pᵀ is like B: W rounded to one, improved by exchanging pairs, and searched around."""
+"""Permutations P with P A Pᵀ near B: rounding of W, exchanges of pairs, and local search."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _STEPS, _STILL = tuned((30, 0.02), by="assignment", on="2026-11-19")
 
 @dataclass(frozen=True)
 class Pair:
-    """Two graphs with equally many vertices, and what is known of how they are matched.
+    """Two graphs with equally many vertices, and the known part of their matching.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Pair:
 
     @property
     def movable(self) -> np.ndarray:
-        """Which vertices of B are not seeds."""
+        """Mask of the vertices of B that are not seeds."""
         return ~np.isin(np.arange(len(self.B)), self.seeds[:, 1])
 
     @property
@@ -79,7 +79,7 @@ class Pair:
 
 
 def rounded(W: np.ndarray, seeds: np.ndarray) -> np.ndarray:
-    """The permutation that W is nearest to, by the Hungarian method; seeds stay what they are."""
+    """The permutation nearest to W, by the Hungarian method; seeds stay."""
     rows, columns = np.ones(len(W), dtype=bool), np.ones(len(W), dtype=bool)
     rows[seeds[:, 1]], columns[seeds[:, 0]] = False, False
     permutation = np.empty(len(W), dtype=np.int64)

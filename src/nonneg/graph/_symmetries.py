@@ -14,12 +14,11 @@ _ODD = tuple(np.uint64(number) for number in (0x9E3779B97F4A7C15, 0xBF58476D1CE4
 
 
 def have_doubles(A: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Which vertices of a graph there is another one for that it looks the same from.
+    """Mask of vertices that share their orbit with another vertex (colour refinement).
 
-    Vertices begin with one colour, and get others as long as the colours of their neighbours, with the weights of the edges there
-    and back, differ. Those that still have the same are told apart, where there are not too many, by what all others look like once
-    one of them has a colour of its own. So vertices that some automorphism exchanges always have the same colour; there may be
-    others, in graphs that are as regular as they are rare.
+    Vertices begin with one colour, which is refined as long as neighbours' colours, with the weights of the edges there and back,
+    differ. Vertices of one colour are then told apart, if they are not too many, by refining again with one of them coloured anew.
+    Vertices that an automorphism exchanges always have the same colour; strongly regular graphs may have false positives.
 
     Parameters
     ----------

@@ -216,7 +216,7 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         return self
 
     def _check_names(self) -> tuple[Method, Callable[[Any], Similarity]]:
-        """What the names stand for; those that are not known are refused."""
+        """Method and similarity by name; unknown names are refused."""
         method = self.method if isinstance(self.method, Method) else find("method", self.method, METHODS, "a Method")
         is_plain = self._is_precomputed and isinstance(self.similarity, str) and self.similarity == "auto"
         if method is METHODS["auto"] and not is_plain:
@@ -345,7 +345,7 @@ class GraphClustering(ClusterMixin, Shareable, BaseEstimator):
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     def _adjacency(self, X: Any) -> tuple[Any, np.ndarray]:
-        """A symmetric adjacency matrix, and what its vertices are called."""
+        """A symmetric adjacency matrix, and the names of its vertices."""
         if is_graph(X) and (self._is_precomputed or not isinstance(X, str | os.PathLike)):
             if not self._is_precomputed:
                 raise IncompatibleError(f"kernel={self.kernel!r} is for samples with features; X is a graph already.")

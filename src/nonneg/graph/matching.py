@@ -38,7 +38,7 @@ _LARGEST = 5000
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Matching:
-    """What `match_graphs` found.
+    """Result of `match_graphs`.
 
     Attributes
     ----------
@@ -240,13 +240,13 @@ def match_graphs(
 
 
 def _say(text: str) -> None:
-    """Tell whoever listens what is being done."""
+    """Report a stage to listeners of progress."""
     current_listener().phase(text)
 
 
 @dataclass(frozen=True)
 class _Found:
-    """What one first guess led to."""
+    """Result of the search from one first guess."""
 
     start: str
     error: float
@@ -295,7 +295,7 @@ def _from_guess(pair: Pair, name: str, guess: np.ndarray, descent: _Descent | No
 
 
 def _search(pair: Pair, found: list[_Found], count: int, generator: np.random.Generator) -> list[_Found]:
-    """What was found, with so many of the best searched around, unless one fits."""
+    """The results, so many of the best ones improved by a search, unless one fits perfectly."""
     results = {one.start: one for one in found}
     for one in sorted(found, key=_error)[:count]:
         if min(map(_error, results.values())) == 0 or is_interrupted():
@@ -328,7 +328,7 @@ def _problem(pair: Pair, divergence: Any, constraint: Any, max_iter: int) -> Pro
 
 
 def _guesses(init: Any, n_init: int, A: np.ndarray, B: np.ndarray, shape: tuple[int, int]) -> list[tuple[str, Correspondence]]:
-    """First guesses with what to call them; shape is the numbers of vertices of B and of A before they were filled up."""
+    """First guesses with their names; shape is the numbers of vertices of B and A before padding."""
     is_auto = _is(init, "auto")
     several = list(CORRESPONDENCES) if is_auto else init if isinstance(init, list | tuple) else [init]
     guesses: list[tuple[str, Correspondence]] = []
@@ -403,7 +403,7 @@ def _read_seeds(seeds: Any, A: Graph, B: Graph) -> np.ndarray:
 
 
 def _with_seeds(W: np.ndarray, pair: Pair) -> np.ndarray:
-    """The guess with what seeds say: they themselves, and who is tied to them in the same ways."""
+    """The guess with the seeds, and with vertices favoured that are tied to seeds in the same ways."""
     if not len(pair.seeds):
         return W
     of_A, of_B = pair.seeds.T

@@ -116,13 +116,13 @@ def adjacency(A: Any) -> Similarity:
 
 
 def laplacian(A: Any) -> Similarity:
-    """The negative Laplacian A − D, whose trace is minus what a partition cuts, by size: ratio cut."""
+    """The negative Laplacian A − D; its trace is minus the ratio cut of a partition."""
     D = sparse.diags_array(degrees(A), format="csr")
     return Similarity(A, D, entries=(A - D).tocsr() if sparse.issparse(A) else A - D.toarray())
 
 
 def modularity(A: Any, split: str = "terms") -> Similarity:
-    """A − k kᵀ/2m: weights beyond what degrees alone lead one to expect.
+    """A − k kᵀ/2m: weights less their expectation from the degrees.
 
     Of a partition the trace is its modularity, tr(CᵀSC)/2m: divided by the sizes of parts, it would single out small dense ones.
 

@@ -94,7 +94,7 @@ def _distributions(counts: np.ndarray) -> np.ndarray:
 
 
 def _extrapolated(first: np.ndarray, second: np.ndarray, third: np.ndarray) -> np.ndarray:
-    """Where steps of a constant rate lead to, as far as probabilities stay positive."""
+    """The limit of steps that shrink at a constant rate, shortened so that probabilities stay positive."""
     step, change = second - first, third - 2 * second + first
     length = max(1.0, float(np.linalg.norm(step)) / max(float(np.linalg.norm(change)), np.finfo(float).tiny))
     return _distributions(np.maximum(first + 2 * length * step + length**2 * change, _KEPT * third))

@@ -244,7 +244,7 @@ def distinct(symbols: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def numbers_of(symbols: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """The number that each symbol has among those that are known."""
+    """The number of each symbol among the known ones."""
     if (symbols.dtype.kind == "U") != (known.dtype.kind == "U"):
         raise DataError(
             f"X has {_kind(symbols)} for symbols, and the chain was fitted to {_kind(known)}, such as {known[0].item()!r}."

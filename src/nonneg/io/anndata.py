@@ -90,7 +90,7 @@ def names_in(frame: Any) -> list[str]:
 
 
 def variables_of(group: Any, key: str, count: int) -> list[str] | None:
-    """What the columns of a matrix in a file of AnnData are called; None where it is no X and no layer, or none are named."""
+    """Names of the columns of a matrix in a file of AnnData; None for other matrices than X and layers, and without names."""
     home, _, last = key.strip("/").rpartition("/")
     if home != "layers" and last != "X":
         return None
@@ -102,7 +102,7 @@ def variables_of(group: Any, key: str, count: int) -> list[str] | None:
 
 
 def observations_of(group: Any, key: str, count: int) -> list[str] | None:
-    """The names of the rows of a matrix in a file of AnnData; None for a matrix of variables, and where there are none."""
+    """Names of the rows of a matrix in a file of AnnData; None for a matrix of variables, and without names."""
     try:
         names = [] if key.strip("/").startswith("var") else names_in(group["obs"])
     except (KeyError, TypeError, AttributeError):

@@ -148,7 +148,7 @@ class Source:
             return content.decode("latin-1")
 
     def refuse_useless(self) -> None:
-        """An error for files that no kind reads: those that are not there, are empty, or would run code."""
+        """Refuse files that no kind reads: missing ones, empty ones, and pickles, which would run code."""
         if not self.path.exists():
             raise FileNotFoundError(f"There is no file {self.label}.")
         if self.path.is_dir():

@@ -83,7 +83,7 @@ class Delimited(Kind):
 
 
 def _above_names(table: Table) -> str:
-    """What stands above names of samples; nothing, where names would be read as numbers."""
+    """The header above names of samples; none if names would be read as numbers."""
     return "" if any(map(is_number, table.samples)) else table.each
 
 

@@ -113,7 +113,7 @@ def _check_heaps(content: bytes, label: str) -> None:
 
 
 class Inside:
-    """A group of HDF5, or a file, of which only what lies in the file itself is read: no member of another file."""
+    """A group of HDF5, or a file, without links to other files."""
 
     def __init__(self, group: Any) -> None:
         self._group, self.attrs = group, group.attrs
@@ -182,7 +182,7 @@ def check_stored(dataset: Any) -> None:
 
 
 def _check_chunks(dataset: Any, name: str) -> None:
-    """Refuse chunks of too few bytes: HDF5 would fill them up with what there is in memory."""
+    """Refuse chunks of too few bytes: HDF5 would fill them up with arbitrary memory."""
     count, each = dataset.id.get_num_chunks(), math.prod(dataset.chunks) * dataset.dtype.itemsize
     stored = dataset.id.get_storage_size()
     if not dataset.id.get_create_plist().get_nfilters() and stored != count * each:

@@ -1,4 +1,4 @@
-"""Which matrix of a file that holds several arrays by name, as HDF5 and zarr do."""
+"""The choice of a matrix among the named arrays of a file, as in HDF5 and zarr."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def columns_of(path: str | os.PathLike[str]) -> list[list[str]]:
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
-    """Names with "-1", "-2", … after those that occurred before, as anndata makes them unique."""
+    """Unique names: "-1", "-2", … after repeated ones, as in anndata."""
     taken, count, found = set(names), Counter[str](), []
     for name in names:
         unique, is_new = name, not count[name]

@@ -92,7 +92,7 @@ def read_header(stream: BinaryIO | Any, label: str) -> Header:
 
 
 class Npy(StoredMatrix):
-    """An array in a .npy file. In Fortran's order its columns lie in one piece each, and are what is read."""
+    """An array in a .npy file. In Fortran's order its columns are contiguous, and are read as rows."""
 
     def __init__(self, name: str, shape: tuple[int, ...], dtype: Any, offset: int, *, is_turned: bool) -> None:
         self.name, self.dtype, self.is_turned, self._offset = name, check_numbers(dtype, name), is_turned, offset
@@ -128,7 +128,7 @@ class Npy(StoredMatrix):
 
 
 def of_handle(handle: Any, key: str | None) -> StoredMatrix | None:
-    """The file that a whole array is mapped from; None for a part of one, or for what is no such array."""
+    """The matrix in the file of a memory map; None for a part of one, and for other arrays."""
     refuse_key(key, "an array that is mapped into memory")
     if not isinstance(handle, np.memmap) or handle.filename is None or isinstance(handle.base, np.memmap) or handle.ndim != 2:
         return None

@@ -51,7 +51,7 @@ class StoredMatrix(ABC):
 
     @property
     def feature_names(self) -> list[str] | None:
-        """What features are called: the names of columns, where they are text and not numbers that were written as text."""
+        """Names of features: those of columns, if they are text rather than numbers written as text."""
         return self.columns
 
     @property

@@ -67,14 +67,14 @@ class Array(StoredMatrix):
         return np.asarray(self._array[start:stop])
 
     def check_chunks(self) -> None:
-        """Warn of chunks that are not stored; refuse the array, where it does not say what they would be."""
+        """Warn of chunks that are not stored; refuse the array if it has no fill value for them."""
         stored, count = self._array.nchunks_initialized, self._array.nchunks
         if stored < count and self._array.fill_value is None:
             raise FileError(f"{self.name}: {count - stored} of {count} chunks are missing. They were lost, or never written.")
         warn_of_missing_chunks(self.name, stored, count, self._array.fill_value)
 
     def stamp(self) -> Any:
-        """Of the folder's description; chunks that change are seen by what is in them."""
+        """Stamp of the folder's description; changed chunks are noticed by their content."""
         folder = Path(self._root) / str(self._array.path)
         return tuple(stamp_of(folder / name) for name in ("zarr.json", ".zarray"))
 
@@ -108,7 +108,7 @@ def _has_pickles(described: Any) -> bool:
 
 
 def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
-    """All that is in a folder and those below it, but for these."""
+    """Files, links and devices in a folder and its subfolders."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):

@@ -289,7 +289,7 @@ def cube_root(xp: Any, array: Array) -> Array:
 
 
 def _refined_cube_root(x: np.ndarray) -> np.ndarray:
-    """Logarithms from those in single precision, if only these are quick: one step of Halley's triples the digits."""
+    """Cube roots by exp(ln x / 3) in single precision, then one step of Halley's, which triples the digits."""
     logarithm = np.log(x.astype(np.float32))
     logarithm /= 3
     y = np.exp(logarithm, out=logarithm).astype(np.float64)

@@ -52,7 +52,7 @@ def refuse_too_large(n_bytes: int, label: str) -> None:
 
 
 def readable(n_bytes: int) -> str:
-    """In the largest unit of which there is at least one."""
+    """Bytes in words, in the largest unit that leaves at least one."""
     for exponent, unit in ((4, "TB"), (3, "GB"), (2, "MB"), (1, "kB")):
         if n_bytes >= 1000**exponent:
             return f"{n_bytes / 1000**exponent:.3g} {unit}"

@@ -1,4 +1,4 @@
-"""Which rank a curve speaks for."""
+"""Rules that choose a rank from a curve."""
 
 from __future__ import annotations
 

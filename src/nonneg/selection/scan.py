@@ -205,7 +205,7 @@ def _read_classes(y: Any, subject: Subject) -> np.ndarray | None:
 
 @dataclass
 class Work:
-    """All that is to be measured: every part of every criterion at every rank."""
+    """The measurements of a scan: every part of every criterion at every rank."""
 
     subject: Subject
     criteria: Sequence[Criterion]

@@ -1,4 +1,4 @@
-"""Who is scanned: an estimator together with its data, read once, of which parts can be taken and fitted with any rank.
+"""Adapters through which `rank_scan` fits any estimator to parts of its data.
 
 There are four kinds: a matrix of samples and features, a square matrix of similarities between items, sequences of symbols (as
 pairs of neighbours), and graphs. A criterion asks the kind that it knows for parts, and for fits to them.
@@ -181,7 +181,7 @@ class Matrix(Subject):
         return f"observed {super()._digest()}" if self.is_observed else super()._digest()
 
     def orthogonal(self, model: Any) -> dict[str, str]:
-        """Which factors of a fitted model are orthogonal, and along which axis; those of `BiQNMF` are so by its form."""
+        """Names of the orthogonal factors of a fitted model, with the axis; those of `BiQNMF` are orthogonal by its form."""
         if isinstance(model, BiQNMF):
             return {"L": "columns", "R": "columns"}
         found: dict[str, str] = model._orthogonal()
@@ -297,7 +297,7 @@ def can_be_scanned(cls: type) -> bool:
 
 
 def subject_of(estimator: Any, X: Any, lengths: Any = None) -> Subject:
-    """An estimator with its data; refuses those that cannot be scanned."""
+    """An estimator with its data; refuses estimators without ranks to scan."""
     if isinstance(estimator, type):
         raise IncompatibleError(f"estimator is the class {estimator.__name__}; give an object: {estimator.__name__}().")
     if isinstance(estimator, HiddenChain):

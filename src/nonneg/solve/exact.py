@@ -11,7 +11,7 @@ from .point import Point
 
 
 def solved(point: Point, factor: str) -> Array:
-    """The F for which ‖X − A F B‖ is least, the others staying as they are: AᵀA F B Bᵀ = AᵀX Bᵀ (for F Gᵀ, Ding et al. 2010).
+    """The F with the least ‖X − A F B‖, other factors fixed: AᵀA F B Bᵀ = AᵀX Bᵀ (for F Gᵀ, Ding et al. 2010).
 
     It is found by steps from the F there is, each with a little added to the diagonals of AᵀA and B Bᵀ: the least point of a bound,
     which never raises the objective. Two of them come to the solution, to rounding, unless columns are nearly parallel.

@@ -165,7 +165,7 @@ def _starts(signature: Signature, options: Options, solver: Solver, kind: Kind |
 
 
 def _candidates(signature: Signature, init: str | tuple[Start, ...], *, is_restart: bool) -> tuple[Start, ...]:
-    """The starts that the user asks for, or else those that suit the form; a restart of one that is always the same is random."""
+    """The user's starts, or the form's default ones; restarts of a deterministic start are random."""
     if isinstance(init, str) and init != "auto":
         return (Named(init),)
     candidates = init if isinstance(init, tuple) else default_starts(signature)

@@ -186,7 +186,7 @@ class Surrogate(ABC):
     @property
     @abstractmethod
     def arrays(self) -> dict[str, np.ndarray]:
-        """All that it is made of, besides X."""
+        """Its arrays, besides X."""
 
     kind: ClassVar[Kind]
 

@@ -189,7 +189,7 @@ def has_weights(data: Data) -> bool:
 
 
 class Entries(NamedTuple):
-    """Entries of each row, as in a CSR array: those that are known, or the places of those that are missing, without data."""
+    """Entries of each row, as in a CSR array: the known ones, or the places of the missing ones, without data."""
 
     indptr: np.ndarray
     indices: np.ndarray
@@ -239,7 +239,7 @@ def sweep_entries(
     options: tuple[float, float, int, int, float],
     rest: tuple[np.ndarray, np.ndarray] = _NO_REST,
 ) -> None:
-    """Go over the rows of F with the entries of X that are given, or with those that are missing and the `rest`.
+    """Sweep over the rows of F with given entries of X, or with the missing ones and the `rest`.
 
     Rows are shared out among threads. See `weighted_rows`.
     """

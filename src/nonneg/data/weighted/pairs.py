@@ -184,7 +184,7 @@ class PairWeighted(Weighted):
                 linear_rows(i, i + 1, F, Q, C, 0.0, overlap / weight, first, passes, enough)
 
     def absorbed(self, rows: bool, columns: bool) -> Data:
-        """The data multiplied with the square roots of weights, of which there are none then, as far as that is asked for."""
+        """The data with square roots of weights multiplied into rows, columns, or both; these weights are then one."""
         (of_rows, of_columns), xp = self.weights, self.namespace.xp
         kept = Pair(xp.ones_like(of_rows) if rows else of_rows, xp.ones_like(of_columns) if columns else of_columns)
         left, right = (xp.sqrt(part) if asked else None for part, asked in zip(self.weights, (rows, columns), strict=True))

@@ -127,7 +127,7 @@ def observed(values: sparse.csr_array, weights: np.ndarray | None, namespace: Na
 
 
 def _at_weights(data: Any, weights: sparse.csr_array, name: str, ignores: bool) -> ObservedData:
-    """The entries of dense data that have a weight, of which there are few."""
+    """The few entries of dense data with a weight."""
     weights.sum_duplicates()
     rows, X = np.repeat(np.arange(data.shape[0]), np.diff(weights.indptr)), to_host(as_dense(data.itself()))
     entries = np.where(weights.data > 0, X[rows, weights.indices], 0.0).astype(X.dtype)

@@ -1,4 +1,4 @@
-"""What a method of partitioning is."""
+"""The interface of a method of partitioning."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Effort(NamedTuple):
 
 
 class Partitioned(NamedTuple):
-    """A partition: what each vertex is labelled, and how much it belongs to each part."""
+    """A partition: the label of each vertex, and its memberships."""
 
     labels: np.ndarray
     memberships: np.ndarray

@@ -76,7 +76,7 @@ class NSC(Method):
 
 @dataclass(frozen=True)
 class KernelProjection(Method):
-    """PNMF of what has S for a kernel: W ∘ [2SW/(WWᵀSW + SWWᵀW)]^(1/3) (QNMF §5.1)."""
+    """PNMF of data with the kernel S: W ∘ [2SW/(WWᵀSW + SWWᵀW)]^(1/3) (QNMF §5.1)."""
 
     similarity: ClassVar[str] = "random-walk"
     start: Literal["partition", "random"] = "partition"
@@ -102,7 +102,7 @@ def check_start(start: Any) -> None:
 
 
 def a_start(start: str, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> np.ndarray:
-    """Where a multiplicative rule begins."""
+    """A start of a multiplicative rule."""
     if start == "random":
         return generator.random((S.n, count)) + 1e-3
     return best_start(S, count, generator, effort) + LIFT
@@ -116,7 +116,7 @@ def best_start(S: Similarity, count: int, generator: np.random.Generator, effort
 
 
 def learned(S: Similarity, start: np.ndarray, solver: str | Solver, effort: Effort, *, orthogonal: bool = True) -> Solution:
-    """W for which tr(WᵀSW) is large."""
+    """W with a large tr(WᵀSW)."""
     model = Model("W.T S W", "trace", {"W": "orthogonal"} if orthogonal else None, data="S")
     negative = sparse.csr_array((S.n, S.n)) if S.negative is None else S.negative
     settings: Any = {"max_iter": effort.max_iter, "tol": effort.tol, "callback": is_interrupted}
@@ -124,7 +124,7 @@ def learned(S: Similarity, start: np.ndarray, solver: str | Solver, effort: Effo
 
 
 def projected(S: Similarity, start: np.ndarray, effort: Effort) -> tuple[np.ndarray, int]:
-    """W for which tr(S) − 2 tr(WᵀSW) + tr(WᵀSW WᵀW) is small; the rule needs no more than products with S."""
+    """W with a small tr(S) − 2 tr(WᵀSW) + tr(WᵀSW WᵀW); the rule needs products with S only."""
     settings: Any = {"max_iter": effort.max_iter, "tol": effort.tol, "callback": is_interrupted}
     solution = factorize(Gram(S.positive, checked=False), "W W.T X", init={"W": start}, solver="adaptive", **settings)
     return solution.factors["W"], solution.n_iter

@@ -36,7 +36,7 @@ class POD(Method):
 
 
 def eigenrows(S: Similarity, count: int, generator: np.random.Generator, small: int | None = None) -> np.ndarray:
-    """The rows of the leading eigenvectors, each of length one; see `leading` for what is `small`."""
+    """The rows of the leading eigenvectors, each of length one; `small` as in `leading`."""
     vectors = leading(S, count, generator, small=small)[1]
     return unit_length(np, vectors, "rows")
 

@@ -203,5 +203,5 @@ def _soft(S: Similarity, start: np.ndarray, effort: Effort) -> tuple[np.ndarray,
 
 
 def _allowed(W: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Where vertices may go: anywhere if they are free, else to parts that W leaves them undecided between."""
+    """Mask of the parts allowed to each vertex: all if it is free, else those with memberships near its largest."""
     return (_UNDECIDED * W.max(axis=1, keepdims=True) <= W) | free[:, None]

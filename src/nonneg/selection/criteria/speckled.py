@@ -136,7 +136,7 @@ def divided(subject: Matrix, share: float, generator: np.random.Generator) -> tu
 
 
 def _drawn(known: np.ndarray, share: float, generator: np.random.Generator) -> np.ndarray:
-    """Which of the entries that are known are held out."""
+    """Mask of the held-out entries, a share of the known ones."""
     held = known & (generator.random(known.shape) < share)
     if not held.any():
         held.flat[generator.choice(np.flatnonzero(known))] = True

@@ -131,7 +131,7 @@ def _moved(
 
 
 def _without_empty(labels: np.ndarray, weights: np.ndarray, diagonal: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Parts that have lost all rows are given one each: those that their lines explain worst."""
+    """Give each empty part one row, of the rows that are explained worst."""
     starts = np.arange(len(labels))[:, None]
     energies = np.bincount((starts * count + labels).ravel(), np.square(weights).ravel(), minlength=len(labels) * count)
     is_empty = energies.reshape(len(labels), count) <= 0

@@ -100,7 +100,7 @@ def _simplest(U: np.ndarray, singular: np.ndarray, VT: np.ndarray) -> tuple[np.n
 
 
 def _varimax(A: np.ndarray) -> np.ndarray:
-    """The rotation R for which the squares of each column of A R vary most.
+    """The varimax rotation R: the squares of the columns of A R have the largest variance.
 
     Halfway between two blocks, with (1, 1) and (1, −1) for (1, 0) and (0, 1), they vary least, and no small turn shows the
     way. So the better of two ways is taken, one of which begins at a rotation that nothing is symmetric about.

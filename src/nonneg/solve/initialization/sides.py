@@ -1,4 +1,4 @@
-"""Which factor goes with which side of X, whatever the form.
+"""Assignment of factors to the sides of X, for any form.
 
 A factor with the rows (or columns) of X on one side and an inner dimension on the other is *outer*: W and H in ``W S H``, W in
 ``X W W.T``. One with inner dimensions on both sides is *middle*: S.
@@ -30,7 +30,7 @@ def outer_sides(model: Model) -> list[tuple[str, int, Any, Any]]:
 
 
 def made_by(start: Initialization, problem: Problem, wanted: list[str], generator: Any) -> dict[str, np.ndarray]:
-    """The factors that a start makes, of those that are wanted: all outer ones, and middle ones between them."""
+    """Factors of a start: the wanted outer ones, and middle ones between them."""
     model, classes = problem.model, dimension_classes(problem.model)
     outer = {classes[model.data, axis]: Items(problem.data, axis) for axis in (1, 0)}
     sides = outer_sides(model)
