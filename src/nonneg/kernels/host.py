@@ -18,32 +18,31 @@ from threadpoolctl import ThreadpoolController
 
 from .namespace import Array, has_kernels, namespace_of
 from .threads import limited, over_pieces, suited_to
+from .tuned import tuned
 
-_PIECE = 2**16
+_PIECE = tuned(2**16, by="iteration", on="2026-11-17")
 """Entries of a piece: few enough for intermediate results to stay in the cache, and so many that calls do not count."""
-_SMALL = 10**6
+_SMALL = tuned(10**6, by="iteration", on="2026-11-15")
 """Multiplications up to which BLAS may take matrices as they lie, rather than copying them into an order that it likes first."""
 _HAVE_AVX512 = {"SkylakeX", "Cooperlake", "SapphireRapids"}
-"""OpenBLAS's names of processors with AVX-512, for which it has small kernels, and NumPy quick logarithms of doubles."""
-_FLOAT32 = 1e-37, 1e38
-"""Between these, numbers are normal in single precision."""
-_TOGETHER = 6
+"""OpenBLAS's names of processors with AVX-512, for which it has small kernels."""
+_TOGETHER = tuned(6, by="iteration", on="2026-11-16")
 """Rows that these kernels work on together: blocks have a multiple of them, and at least so many."""
-_FEW = 4
+_FEW = tuned(4, by="iteration", on="2026-11-15")
 """Threads that can share out a product between them, without waiting for the interpreter; more are left to BLAS."""
-_WORTH_A_THREAD = 2 * 10**7
+_WORTH_A_THREAD = tuned(2 * 10**7, by="iteration", on="2026-11-15")
 """Multiplications, at least, for each of them."""
-_SMALL_RESULT, _SHORT_SUM, _TALL, _CHEAP_OPERAND = 2**16, 2**12, 4, 2**18
+_SMALL_RESULT, _SHORT_SUM, _TALL, _CHEAP_OPERAND = tuned((2**16, 2**12, 4, 2**18), by="single", on="2026-11-20")
 """Entries up to which a product of float32 is kept in double precision; fewer if its sums are shorter than its sides, unless they
 are shorter by so many times and the operand that would have to be converted has no more than so many entries."""
-_EXACT_FACTOR, _EXACT_OPERANDS = 2**10, 2**17
+_EXACT_FACTOR, _EXACT_OPERANDS = tuned((2**10, 2**17), by="single", on="2026-11-18")
 """Entries of a factor, or of data, up to which float32 is converted to double before a product; as many are in blocks of others."""
-_LEAST_SUMMANDS = 16
+_LEAST_SUMMANDS = tuned(16, by="single", on="2026-11-18")
 """Summands of a block, at least."""
 _LONG, _STEP = 64, 2**11
 """Rows of a result, and summands, beside its columns: with more rows and fewer summands, a range is one of rows, since the sums of
 ranges of summands would take as long as their products; and rows that are taken at a time, to stay in the cache."""
-_LONG_RANGE = 400
+_LONG_RANGE = tuned(400, by="iteration", on="2026-11-16")
 """Rows, at least, of a range whose result is as large as its other operand."""
 
 
@@ -276,32 +275,15 @@ def limits(xp: Any, dtype: Any) -> tuple[float, float]:
 
 
 def cube_root(xp: Any, array: Array) -> Array:
-    """The cube root of non-negative numbers. NumPy's `cbrt` takes several times as long."""
+    """The cube root of non-negative numbers. NumPy's `cbrt` of float32 takes seven times as long without AVX-512."""
     if xp is not np:
         return array ** (1 / 3)
-    if array.dtype == np.float64 and not _has_avx512() and array.size and _FLOAT32[0] < array.min() and array.max() < _FLOAT32[1]:
-        return _refined_cube_root(array)
-    log, exp = (np.log2, np.exp2) if array.dtype == np.float64 else (np.log, np.exp)  # the quicker ones
+    if array.dtype != np.float32:
+        return np.cbrt(array)
     with np.errstate(divide="ignore"):  # the logarithm of zero is −∞, and its power is zero
-        root = log(array)
+        root = np.log(array)
     root /= 3
-    return exp(root, out=root)
-
-
-def _refined_cube_root(x: np.ndarray) -> np.ndarray:
-    """Cube roots by exp(ln x / 3) in single precision, then one step of Halley's, which triples the digits."""
-    logarithm = np.log(x.astype(np.float32))
-    logarithm /= 3
-    y = np.exp(logarithm, out=logarithm).astype(np.float64)
-    cube = y * y
-    cube *= y
-    below = cube + cube
-    below += x
-    cube -= x
-    cube /= below
-    cube *= y
-    y -= cube  # y − y (y³ − x) / (2y³ + x)
-    return y
+    return np.exp(root, out=root)
 
 
 def of_unit_norm(xp: Any, factor: Array, gram: Array) -> Array:

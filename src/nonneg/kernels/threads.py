@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from joblib import cpu_count
 
+from .tuned import tuned
+
 _LIMIT: ContextVar[int | None] = ContextVar("limit", default=None)
 
 
@@ -63,7 +65,7 @@ def suited_to(multiplications: float) -> Iterator[None]:
         yield
 
 
-_WORTH_THREADS = 1e8
+_WORTH_THREADS = tuned(1e8, by="iteration", on="2026-11-15")
 """Multiplications from which on more than one thread is worth waiting for."""
 
 
@@ -120,7 +122,7 @@ def over_pieces(work: Callable[[int, int], Any], rows: int, each: float, least: 
     return in_threads(lambda piece: work(*piece), list(pairwise(cuts)))
 
 
-_PIECES = 8
+_PIECES = tuned(8, by="iteration", on="2026-11-16")
 """Ranges at most: enough for the cores of a laptop, few enough for the memory that each one's sums take."""
 
 
