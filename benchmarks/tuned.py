@@ -1,9 +1,10 @@
 """The tuned numbers, each halved and doubled: which results and times they change, and which change nothing.
 
 ``python benchmarks/tuned.py [NAME...]`` takes parts of names, as ``solve.stopping``; all that are tuned without. A number is tried
-on the quickest calls that pass a function with it, of the pinned fits (``tests/recorded``), the calls of ``beside.py`` and some
-more. Each try is a process of its own, forked once all is compiled. Numbers inside compiled kernels are not changed by it: they are
-"not passed", as are those of what none of the calls does. All of them take half an hour of a core.
+on the quickest calls that pass a function with it, of ``beside.py`` and some more, then of the pinned fits (``tests/recorded``).
+Each try is a process of its own, forked once all is compiled. Numbers inside compiled kernels are not changed by it: they are "not
+passed", as are those of what none of the calls does. All of them take half an hour of a core. That nothing moves on these small
+data does not say that a number can go: sizes and thresholds act on large ones, which the benchmark it was set by has.
 """
 
 from __future__ import annotations
@@ -228,6 +229,8 @@ def difference(found: Any, before: Any) -> float:
 
 def effects(number: Number, known: dict[str, Any], everything: dict[str, Callable[[], Any]]) -> list[dict[str, Any]] | None:
     """What halving and doubling a number changes in the quickest calls that pass it, until one moves; None without any."""
+    from tests.recorded import plain
+
     rows = []
     for name in number.name.split(", "):
         using = list(users(name, number.module))
@@ -236,7 +239,9 @@ def effects(number: Number, known: dict[str, Any], everything: dict[str, Callabl
         for path, known_as in using:
             module = "nonneg." + Path(path).relative_to(PACKAGE).with_suffix("").as_posix().replace("/", ".")
             places.append((importlib.import_module(module.removesuffix(".__init__")), known_as))
-        reaching = sorted((call for call in known if known[call][0] & functions), key=lambda call: known[call][1])
+        reaching = sorted(  # pins end at 60 iterations: others first
+            (call for call in known if known[call][0] & functions), key=lambda call: (call in plain.PINS, known[call][1])
+        )
         kinds: dict[str, str] = {}
         for call in reaching:
             if known[call][1] <= LONGEST:
