@@ -40,15 +40,7 @@ def read_sequences(X: Any, lengths: Any = None, *, whole: bool = False) -> Seque
     generator, strings are sequences and their characters symbols; unless each is one character long, or `whole` says that the
     symbols are strings of more than one: then they are one sequence. Items of one symbol each are a column, as hmmlearn has it.
     """
-    X = [on_host(item) for item in X] if isinstance(X, list | tuple) else on_host(X)
-    refuse_masked(X, "X")
-    _refuse_files(X)
-    if sparse.issparse(X):
-        raise DataError("X is a sparse array, which is no sequence. For counts of pairs use fit_pairs.")
-    if not isinstance(X, str) and hasattr(X, "__array__"):
-        X = np.asarray(X)
-        if X.ndim == 1 and X.dtype.kind == "O" and not all(isinstance(item, str) for item in X):
-            X = X.tolist()  # sequences in an array of objects
+    X = _unwrap(X)
     if lengths is not None:
         symbols = _one(X, "X")
         return Sequences(symbols, _read_lengths(lengths, len(symbols)), nested=False)
@@ -58,25 +50,54 @@ def read_sequences(X: Any, lengths: Any = None, *, whole: bool = False) -> Seque
         return _alone(X)
     if not isinstance(X, Iterable):
         raise DataError(f"X must be sequences of symbols; got {X!r}. {_WHAT}")
-    items = list(X)
+    return _read_items(list(X), whole)
+
+
+def _unwrap(X: Any) -> Any:
+    """X in main memory: an array of NumPy in place of those of others, and a list in place of an array of sequences."""
+    X = [on_host(item) for item in X] if isinstance(X, list | tuple) else on_host(X)
+    refuse_masked(X, "X")
+    _refuse_files(X)
+    if sparse.issparse(X):
+        raise DataError("X is a sparse array, which is no sequence. For counts of pairs use fit_pairs.")
+    if not isinstance(X, str) and hasattr(X, "__array__"):
+        X = np.asarray(X)
+        if X.ndim == 1 and X.dtype.kind == "O" and not all(isinstance(item, str) for item in X):
+            X = X.tolist()  # sequences in an array of objects
+    return X
+
+
+def _read_items(items: list[Any], whole: bool) -> Sequences:
+    """A list of symbols, of strings, or of other sequences."""
     if not items:
         raise DataError(f"X is empty: there are no sequences in it. {_WHAT}")
     is_sequence = [isinstance(item, str) or (isinstance(item, Iterable) and getattr(item, "ndim", 1) != 0) for item in items]
     if not any(is_sequence):
         return _alone(items)
-    if not all(is_sequence):
-        position = is_sequence.index(not is_sequence[0])
-        if all(isinstance(item, str) for item, long in zip(items, is_sequence, strict=True) if long):
-            _check_types(items, "X")
-        raise DataError(f"X mixes symbols and sequences: it begins with {items[0]!r}, and item {position} is {items[position]!r}.")
+    _refuse_symbols_among(items, is_sequence)
     if all(isinstance(item, str) for item in items):
         return _alone(items) if whole or all(len(item) == 1 for item in items) else _joined(items, nested=True)
+    _refuse_strings_among(items)
+    return _alone(items) if _is_column(items) and len(items) > 1 else _stacked(items)
+
+
+def _refuse_symbols_among(items: list[Any], is_sequence: list[bool]) -> None:
+    """Refuse a list in which symbols stand beside sequences."""
+    if all(is_sequence):
+        return
+    position = is_sequence.index(not is_sequence[0])
+    if all(isinstance(item, str) for item, long in zip(items, is_sequence, strict=True) if long):
+        _check_types(items, "X")
+    raise DataError(f"X mixes symbols and sequences: it begins with {items[0]!r}, and item {position} is {items[position]!r}.")
+
+
+def _refuse_strings_among(items: list[Any]) -> None:
+    """Refuse a list in which strings stand beside other sequences."""
     if any(isinstance(item, str) for item in items):
         position = next(i for i, item in enumerate(items) if isinstance(item, str) != isinstance(items[0], str))
         raise DataError(
             f"X mixes strings and other sequences: it begins with {items[0]!r}, and item {position} is {items[position]!r}."
         )
-    return _alone(items) if _is_column(items) and len(items) > 1 else _stacked(items)
 
 
 def _refuse_files(X: Any) -> None:

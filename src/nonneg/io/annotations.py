@@ -50,14 +50,17 @@ def fits(value: Any, hint: Any) -> bool:
         return isinstance(value, bool | np.bool_)
     if hint in (int, float):
         return isinstance(value, Integral if hint is int else Real) and not isinstance(value, bool)
-    if origin is tuple:
-        if not isinstance(value, tuple | list):
-            return False
-        if args[-1] is Ellipsis:
-            return all(fits(item, args[0]) for item in value)
-        return len(value) == len(args) and all(map(fits, value, args))
-    if isinstance(origin, type) and issubclass(origin, Mapping):
-        return isinstance(value, Mapping) and all(fits(key, args[0]) and fits(item, args[1]) for key, item in value.items())
-    if isinstance(origin, type) and issubclass(origin, Sequence):
-        return isinstance(value, list | tuple) and all(fits(item, args[0]) for item in value)
+    if isinstance(origin, type) and issubclass(origin, Mapping | Sequence):
+        return _fits_collection(value, origin, args)
     return not isinstance(hint, type) or isinstance(value, hint)
+
+
+def _fits_collection(value: Any, origin: type, args: tuple[Any, ...]) -> bool:
+    """Whether a value is a mapping, or a list or tuple, as annotated, and all that it holds is of the annotated types."""
+    if issubclass(origin, Mapping):
+        return isinstance(value, Mapping) and all(fits(key, args[0]) and fits(item, args[1]) for key, item in value.items())
+    if not isinstance(value, list | tuple):
+        return False
+    if origin is tuple and args[-1] is not Ellipsis:
+        return len(value) == len(args) and all(map(fits, value, args))
+    return all(fits(item, args[0]) for item in value)

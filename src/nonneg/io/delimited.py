@@ -38,29 +38,17 @@ class Delimited(Kind):
         text = source.text()
         delimiter = separator(text, source.name)
         rows = split(text, delimiter, source.label)
-        decimal = "," if delimiter == ";" and not any("." in cell for row in rows[1:_LOOK] for cell in row) else "."
-        has_header = _has_header(rows, decimal)
-        header = rows.pop(0) if has_header else None
-        if header is not None and rows and len(rows[0]) == len(header) + 1:
-            header.insert(0, "")  # as R writes them
+        decimal = _find_decimal(rows, delimiter)
+        header = _take_header(rows, decimal)
         if not rows:
             raise FileError(f"{source.label} has a row of names and no other.")
         width = len(rows[0]) if header is None else len(header)
-        for number, row in enumerate(rows, start=1):
-            if len(row) != width:
-                raise FileError(
-                    f"{source.label}: row {number} has {len(row)} cells, and {width} were expected. It was cut off, or cells are "
-                    "not separated as elsewhere."
-                )
+        _refuse_uneven(rows, width, source.label)
         columns = [str(j + 1) for j in range(width)] if header is None else header
         refuse_unknown(wanted.ignore, columns, source.label)
-        first = [row[0] for row in rows]
-        is_named = width > 1 and columns[0] not in wanted.ignore
-        is_named = is_named and (
-            (header is not None and not header[0].strip()) or not any(is_number(cell, decimal) for cell in first)
-        )
+        is_named = width > 1 and columns[0] not in wanted.ignore and _begin_with_names(rows, header, decimal)
         kept = [j for j in range(width) if not (j == 0 and is_named) and columns[j] not in wanted.ignore]
-        samples = first if is_named else None
+        samples = [row[0] for row in rows] if is_named else None
         return Table(
             _numbers(rows, kept, columns, samples, decimal, source.label, header is not None),
             samples=samples,
@@ -125,6 +113,36 @@ def is_number(cell: str, decimal: str = ".") -> bool:
     return True
 
 
+def _find_decimal(rows: list[list[str]], delimiter: str) -> str:
+    """The mark of decimals: a comma between semicolons, unless there are points."""
+    return "," if delimiter == ";" and not any("." in cell for row in rows[1:_LOOK] for cell in row) else "."
+
+
+def _take_header(rows: list[list[str]], decimal: str) -> list[str] | None:
+    """Take the row of names off the rows, if there is one."""
+    if not _has_header(rows, decimal):
+        return None
+    header = rows.pop(0)
+    if rows and len(rows[0]) == len(header) + 1:
+        header.insert(0, "")  # as R writes them
+    return header
+
+
+def _refuse_uneven(rows: list[list[str]], width: int, label: str) -> None:
+    """Refuse rows of another number of cells."""
+    for number, row in enumerate(rows, start=1):
+        if len(row) != width:
+            raise FileError(
+                f"{label}: row {number} has {len(row)} cells, and {width} were expected. It was cut off, or cells are "
+                "not separated as elsewhere."
+            )
+
+
+def _begin_with_names(rows: list[list[str]], header: list[str] | None, decimal: str) -> bool:
+    """Whether the first column has names: it has no name itself, or no number."""
+    return (header is not None and not header[0].strip()) or not any(is_number(row[0], decimal) for row in rows)
+
+
 def _has_header(rows: list[list[str]], decimal: str) -> bool:
     """Whether the first row has names.
 
@@ -139,11 +157,15 @@ def _has_header(rows: list[list[str]], decimal: str) -> bool:
     if first[0].strip():
         if len(first) == 1 or is_number(first[0], decimal) or not below:
             return False
-        values = [float(cell if decimal == "." else cell.replace(",", ".")) for cell in cells if is_number(cell, decimal)]
-        is_increasing = len(values) == len(cells) > 1 and all(a < b for a, b in pairwise(values))
-        return all(below) or (is_increasing and first[0].strip().lower() in _CUSTOMARY)
+        return all(below) or (first[0].strip().lower() in _CUSTOMARY and _increase(cells, decimal))
     are_named = bool(below) and not any(below)
     return are_named or [cell.strip() for cell in cells] == [str(j) for j in range(len(cells))]
+
+
+def _increase(cells: list[str], decimal: str) -> bool:
+    """Whether cells are numbers, two at least, each larger than the one before."""
+    values = [float(cell if decimal == "." else cell.replace(",", ".")) for cell in cells if is_number(cell, decimal)]
+    return len(values) == len(cells) > 1 and all(a < b for a, b in pairwise(values))
 
 
 _CUSTOMARY = {

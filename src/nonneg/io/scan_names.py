@@ -53,17 +53,32 @@ def tell_apart(paths: Sequence[Path]) -> list[str]:
     >>> tell_apart([Path("sub-01/anat/gm.nii.gz")])
     ['sub-01']
     """
+    _refuse_repeated(paths)
+    if len(paths) < 2:
+        return [_name_alone(path) for path in paths]
+    stems = [stem(path) for path in paths]
+    is_bids = all(name.startswith("sub-") for name in stems)
+    stems = _without_common_entities(stems) if is_bids else _without_common_end(stems)
+    return stems if _are_unique(stems) else _name_by_folders(paths, stems)
+
+
+def _refuse_repeated(paths: Sequence[Path]) -> None:
+    """Refuse a scan that is listed twice."""
     twice = [path for path, count in Counter(path.resolve() for path in paths).items() if count > 1]
     if twice:
         raise DataError(f"{twice[0]} is listed more than once: a scan is one subject.")
-    stems = [stem(path) for path in paths]
-    if len(paths) > 1:
-        is_bids = all(name.startswith("sub-") for name in stems)
-        stems = _without_common_entities(stems) if is_bids else _without_common_end(stems)
-    if len(paths) == 1 and not stems[0].startswith("sub-"):
-        return [next((part for part in reversed(paths[0].parent.parts) if part.startswith("sub-")), stems[0])]
-    if _are_unique(stems):
-        return stems
+
+
+def _name_alone(path: Path) -> str:
+    """The name of the only scan: its stem if that begins with sub-, else its innermost folder that does, if there is one."""
+    name = stem(path)
+    if name.startswith("sub-"):
+        return name
+    return next((part for part in reversed(path.parent.parts) if part.startswith("sub-")), name)
+
+
+def _name_by_folders(paths: Sequence[Path], stems: list[str]) -> list[str]:
+    """Names of scans whose stems are the same: the innermost folder that tells them apart, or all that differ, or a number."""
     rows = [[*path.relative_to(path.anchor).parent.parts, name] for path, name in zip(paths, stems, strict=True)]
     depth = min(map(len, rows))
     columns = [[row[-place] for row in rows] for place in range(1, depth + 1)]
