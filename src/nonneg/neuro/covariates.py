@@ -123,26 +123,47 @@ def read_covariates(confounds: Any, scans: Scans, subjects: Sequence[str]) -> di
     if isinstance(confounds, str | os.PathLike):
         columns: Any = match_rows(_without_scans(read_columns(Path(confounds)), str(confounds)), subjects, str(confounds))
     elif hasattr(confounds, "columns") and hasattr(confounds, "to_dict"):
-        columns = {str(name): confounds[name].tolist() for name in confounds.columns}
-        index = {"index": list(confounds.index)}
-        is_named = set(subjects) & set(map(str, index["index"]))
-        columns = match_rows(index | columns if is_named else columns, subjects, "confounds")
+        columns = _read_frame(confounds, subjects)
     elif isinstance(confounds, Mapping):
         columns = match_rows({str(name): list(cells) for name, cells in confounds.items()}, subjects, "confounds")
     elif isinstance(confounds, list | tuple) and confounds and all(isinstance(name, str) for name in confounds):
-        unknown = [name for name in confounds if name not in scans.columns]
-        if unknown:
-            known = f"its columns are {', '.join(scans.columns)}" if scans.columns else "the scans come from no table"
-            raise DataError(f"confounds names the column {unknown[0]!r} of the table of scans; {known}.")
-        columns = {name: scans.columns[name] for name in confounds}
+        columns = _take_columns(confounds, scans)
     else:
-        array = np.asarray(confounds)
-        array = array[:, None] if array.ndim == 1 else array
-        if array.ndim != 2 or array.dtype.kind not in "fiub":
-            raise DataError(
-                "confounds is a table: DataFrame, array of numbers, path of a .csv or .tsv, or list of columns of the scans."
-            )
-        columns = {f"confound {number + 1}": array[:, number].tolist() for number in range(array.shape[1])}
+        columns = _read_array(confounds)
+    _refuse_gaps(columns, subjects)
+    return dict(columns)
+
+
+def _read_frame(frame: Any, subjects: Sequence[str]) -> dict[str, Sequence[Any]]:
+    """Columns of a DataFrame, in the order of subjects where its index or a column names them."""
+    columns = {str(name): frame[name].tolist() for name in frame.columns}
+    index = {"index": list(frame.index)}
+    is_named = set(subjects) & set(map(str, index["index"]))
+    return match_rows(index | columns if is_named else columns, subjects, "confounds")
+
+
+def _take_columns(names: Sequence[str], scans: Scans) -> dict[str, Sequence[Any]]:
+    """Columns of the table of scans, by name."""
+    unknown = [name for name in names if name not in scans.columns]
+    if unknown:
+        known = f"its columns are {', '.join(scans.columns)}" if scans.columns else "the scans come from no table"
+        raise DataError(f"confounds names the column {unknown[0]!r} of the table of scans; {known}.")
+    return {name: scans.columns[name] for name in names}
+
+
+def _read_array(confounds: Any) -> dict[str, Sequence[Any]]:
+    """Columns of an array of numbers, which have numbers for names."""
+    array = np.asarray(confounds)
+    array = array[:, None] if array.ndim == 1 else array
+    if array.ndim != 2 or array.dtype.kind not in "fiub":
+        raise DataError(
+            "confounds is a table: DataFrame, array of numbers, path of a .csv or .tsv, or list of columns of the scans."
+        )
+    return {f"confound {number + 1}": array[:, number].tolist() for number in range(array.shape[1])}
+
+
+def _refuse_gaps(columns: Mapping[str, Sequence[Any]], subjects: Sequence[str]) -> None:
+    """Refuse columns that have not a cell for each subject, or an empty one."""
     for name, cells in columns.items():
         if len(cells) != len(subjects):
             raise DataError(f"confounds has {len(cells)} rows for {len(subjects)} subjects.")
@@ -151,7 +172,6 @@ def read_covariates(confounds: Any, scans: Scans, subjects: Sequence[str]) -> di
         ]
         if empty:
             raise DataError(f"The covariate {name!r} is missing for {subjects[empty[0]]}: leave out the subject, or fill it in.")
-    return dict(columns)
 
 
 def _without_scans(columns: dict[str, list[str]], label: str) -> dict[str, list[str]]:

@@ -279,18 +279,7 @@ class Work:
                     Parallel(workers, prefer="threads")(delayed(measured)(*task) for task in tasks)
             finally:
                 self.over.set()
-        late = sum(issubclass(warning.category, ConvergenceWarning) for warning in told)
-        others = {(warning.category, str(warning.message)): warning for warning in told}
-        for (category, _), warning in others.items():
-            if not issubclass(category, ConvergenceWarning):
-                warnings.warn_explicit(warning.message, category, warning.filename, warning.lineno)
-        if late:
-            warnings.warn(
-                f"{late} {'fit' if late == 1 else 'fits'} of the scan ended before having converged. Give the estimator a larger "
-                "max_iter, or a larger tol.",
-                ConvergenceWarning,
-                stacklevel=users_line(),
-            )
+        _repeat_warnings(told)
         return self._whole(self.criteria, ranks)
 
     def _span(self) -> str:
@@ -334,6 +323,22 @@ class Work:
 def _name(one: Criterion, rank: Rank, part: int) -> str:
     """The name of a measurement in the folder of a scan."""
     return "-".join([one.name, *map(str, np.atleast_1d(rank)), str(part)])
+
+
+def _repeat_warnings(told: Sequence[warnings.WarningMessage]) -> None:
+    """Give the warnings of all fits once each, and one of how many fits had not converged."""
+    late = sum(issubclass(warning.category, ConvergenceWarning) for warning in told)
+    others = {(warning.category, str(warning.message)): warning for warning in told}
+    for (category, _), warning in others.items():
+        if not issubclass(category, ConvergenceWarning):
+            warnings.warn_explicit(warning.message, category, warning.filename, warning.lineno)
+    if late:
+        warnings.warn(
+            f"{late} {'fit' if late == 1 else 'fits'} of the scan ended before having converged. Give the estimator a larger "
+            "max_iter, or a larger tol.",
+            ConvergenceWarning,
+            stacklevel=users_line(),
+        )
 
 
 def _cost(rank: Rank) -> float:

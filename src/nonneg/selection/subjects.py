@@ -330,26 +330,14 @@ def read_ranks(ranks: Any, subject: Subject, most: Mapping[str, tuple[int, int]]
     fixed = subject.parameters.get("fixed_components")
     n_fixed = len(fixed) if fixed is not None and np.ndim(fixed) == 2 else 0
     if isinstance(ranks, str) and ranks == "auto":
-        tops = [min(_USUAL[-1], *(sizes[which] for sizes in most.values())) for which in range(2 if subject.has_two_ranks else 1)]
-        axes = [list(range(min(max(_USUAL[0], n_fixed), top), top + 1)) for top in tops]
+        axes = _take_usual(subject, most, n_fixed)
     elif isinstance(ranks, Mapping):
-        if not subject.has_two_ranks or set(ranks) != {"samples", "features"}:
-            given = f"ranks is a dict with {', '.join(map(repr, ranks)) or 'nothing'}"
-            raise ShapeError(
-                f"{given}; {subject.name} has two ranks, and both are needed: 'samples' and 'features'."
-                if subject.has_two_ranks
-                else f"{given}, which is for models with two ranks; {subject.name} has one: give the ranks themselves."
-            )
-        axes = [_counts(ranks[name], f"ranks[{name!r}]") for name in ("samples", "features")]
+        axes = _read_by_axis(ranks, subject)
     else:
         axes = [_counts(ranks, "ranks")] * (2 if subject.has_two_ranks else 1)
     if axes[0][0] < n_fixed:
         raise ShapeError(f"ranks begins with {axes[0][0]}; fixed_components are {n_fixed}, so that ranks begin there at least.")
-    for which, axis in enumerate(axes):
-        name, size = min(((name, sizes[which]) for name, sizes in most.items()), key=lambda each: each[1])
-        if axis[-1] > size:
-            part = f", and {name!r} fits parts of it" if size < subject.sizes[which] else ""
-            raise ShapeError(f"ranks goes up to {axis[-1]}; at most {size} can be scanned here: {subject.extent}{part}.")
+    _refuse_too_large(axes, subject, most)
     if not subject.has_two_ranks:
         return [list(axes[0])]
     top = axes[0][-1], axes[1][-1]
@@ -358,6 +346,33 @@ def read_ranks(ranks: Any, subject: Subject, most: Mapping[str, tuple[int, int]]
 
 _USUAL = range(2, 13)
 """The ranks of "auto", as far as the data and the criteria allow."""
+
+
+def _take_usual(subject: Subject, most: Mapping[str, tuple[int, int]], n_fixed: int) -> list[list[int]]:
+    """The ranks of "auto", not below the number of fixed components."""
+    tops = [min(_USUAL[-1], *(sizes[which] for sizes in most.values())) for which in range(2 if subject.has_two_ranks else 1)]
+    return [list(range(min(max(_USUAL[0], n_fixed), top), top + 1)) for top in tops]
+
+
+def _read_by_axis(ranks: Mapping[str, Any], subject: Subject) -> list[list[int]]:
+    """The ranks of samples and of features from a dict, which only models with two ranks take."""
+    if not subject.has_two_ranks or set(ranks) != {"samples", "features"}:
+        given = f"ranks is a dict with {', '.join(map(repr, ranks)) or 'nothing'}"
+        raise ShapeError(
+            f"{given}; {subject.name} has two ranks, and both are needed: 'samples' and 'features'."
+            if subject.has_two_ranks
+            else f"{given}, which is for models with two ranks; {subject.name} has one: give the ranks themselves."
+        )
+    return [_counts(ranks[name], f"ranks[{name!r}]") for name in ("samples", "features")]
+
+
+def _refuse_too_large(axes: list[list[int]], subject: Subject, most: Mapping[str, tuple[int, int]]) -> None:
+    """Refuse ranks above the least that a criterion can judge."""
+    for which, axis in enumerate(axes):
+        name, size = min(((name, sizes[which]) for name, sizes in most.items()), key=lambda each: each[1])
+        if axis[-1] > size:
+            part = f", and {name!r} fits parts of it" if size < subject.sizes[which] else ""
+            raise ShapeError(f"ranks goes up to {axis[-1]}; at most {size} can be scanned here: {subject.extent}{part}.")
 
 
 def _counts(ranks: Any, name: str) -> list[int]:
