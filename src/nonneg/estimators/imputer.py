@@ -200,32 +200,7 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEs
             By which the loss of each sample is multiplied. The rank and the penalty are chosen without them.
         """
         values = self._read(X, reset=True)
-        if self.estimator is not None:
-            if not isinstance(self.estimator, Factorizer):
-                raise IncompatibleError(
-                    f"estimator must be one of nonneg's factorizations, such as NMF(5); got {self.estimator!r}."
-                )
-            rank, self.alpha_, scale = None, 0.0, np.ones(values.shape[1], values.dtype)
-            self.estimator_ = clone(self.estimator).set_params(missing="ignore")
-        else:
-            is_auto = isinstance(self.alpha, str) and self.alpha == "auto"
-            if not is_auto and not (is_number(self.alpha) and self.alpha >= 0):
-                raise IncompatibleError(f"alpha must be 'auto' or a number that is not negative; got {self.alpha!r}.")
-            if np.isnan(values).all() or not np.nanmax(values) > 0 or np.nanmin(values) < 0:
-                self._made(self.n_components, 0.0, 1.0).fit(values)  # raises the error
-            largest = np.max(values, axis=0, where=~np.isnan(values), initial=0.0)
-            scale = np.where(largest > 0, largest, 1.0).astype(values.dtype)
-            penalties = _PENALTIES if is_auto else (float(self.alpha),)
-            choice = _Choice(True, self.n_components, penalties[0])
-            if (searches := isinstance(choice.rank, str) and choice.rank == "auto") or is_auto:
-                ranks = [2**k for k in range(min(values.shape).bit_length())] if searches else [choice.rank]
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", ConvergenceWarning)
-                    warnings.simplefilter("ignore", EmptySamplesWarning)
-                    choice = self._chosen(values, scale, ranks, penalties)
-            rank, self.alpha_ = choice.rank, choice.penalty
-            scale = scale if choice.scaled else np.ones_like(scale)
-            self.estimator_ = self._made(rank or 1, self.alpha_, float(np.nanmean(values / scale)))
+        rank, scale = self._read_estimator(values) if self.estimator is not None else self._choose_estimator(values)
         self.scale_, self.means_ = scale, _means(values / scale) * scale
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", EmptySamplesWarning)  # they become means
@@ -238,6 +213,36 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEs
             columns = np.flatnonzero(np.isnan(values).all(axis=0)).tolist()
             warnings.warn(f"Nothing is known of features {columns}: they are filled with zeros.", stacklevel=2)
         return self
+
+    def _read_estimator(self, values: np.ndarray) -> tuple[None, np.ndarray]:
+        """Take the estimator that is given; nothing is scaled."""
+        if not isinstance(self.estimator, Factorizer):
+            raise IncompatibleError(f"estimator must be one of nonneg's factorizations, such as NMF(5); got {self.estimator!r}.")
+        self.alpha_ = 0.0
+        self.estimator_ = clone(self.estimator).set_params(missing="ignore")
+        return None, np.ones(values.shape[1], values.dtype)
+
+    def _choose_estimator(self, values: np.ndarray) -> tuple[Any, np.ndarray]:
+        """Choose rank and penalty, unless they are given, and the scale of the features."""
+        is_auto = isinstance(self.alpha, str) and self.alpha == "auto"
+        if not is_auto and not (is_number(self.alpha) and self.alpha >= 0):
+            raise IncompatibleError(f"alpha must be 'auto' or a number that is not negative; got {self.alpha!r}.")
+        if np.isnan(values).all() or not np.nanmax(values) > 0 or np.nanmin(values) < 0:
+            self._made(self.n_components, 0.0, 1.0).fit(values)  # raises the error
+        largest = np.max(values, axis=0, where=~np.isnan(values), initial=0.0)
+        scale = np.where(largest > 0, largest, 1.0).astype(values.dtype)
+        penalties = _PENALTIES if is_auto else (float(self.alpha),)
+        choice = _Choice(True, self.n_components, penalties[0])
+        if (searches := isinstance(choice.rank, str) and choice.rank == "auto") or is_auto:
+            ranks = [2**k for k in range(min(values.shape).bit_length())] if searches else [choice.rank]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                warnings.simplefilter("ignore", EmptySamplesWarning)
+                choice = self._chosen(values, scale, ranks, penalties)
+        self.alpha_ = choice.penalty
+        scale = scale if choice.scaled else np.ones_like(scale)
+        self.estimator_ = self._made(choice.rank or 1, self.alpha_, float(np.nanmean(values / scale)))
+        return choice.rank, scale
 
     def _read(self, X: Any, *, reset: bool) -> np.ndarray:
         """X with NaN for missing entries."""

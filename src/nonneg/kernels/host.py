@@ -177,7 +177,13 @@ def multiplied(left: Any, right: Any) -> Array:
     threads = blas_threads()
     if threads == 1 and left.flags.c_contiguous and rows * inner * columns < 2 * _WORTH_A_THREAD and not _has_avx512():
         return left @ right  # one range, one block
-    if threads <= _FEW and left.flags.c_contiguous and rows >= 4 * columns and inner * columns * _TOGETHER <= _SMALL:
+    return _multiplied_by_ranges(left, right, threads) if threads <= _FEW else left @ right
+
+
+def _multiplied_by_ranges(left: np.ndarray, right: np.ndarray, threads: int) -> np.ndarray:
+    """The product in ranges of rows, or of summands, where one side is long; at one go where none is."""
+    (rows, inner), columns = left.shape, right.shape[1]
+    if left.flags.c_contiguous and rows >= 4 * columns and inner * columns * _TOGETHER <= _SMALL:
         result, block = np.empty((rows, columns), left.dtype), rows
         if _has_avx512():
             most = _SMALL // (inner * columns * _TOGETHER)
@@ -185,11 +191,11 @@ def multiplied(left: Any, right: Any) -> Array:
             right, block = np.ascontiguousarray(right), -(-rows // (blocks * _TOGETHER)) * _TOGETHER  # all of about one size
         _share_out(_multiply_rows, rows, threads, inner * columns, left, right, result, block)
         return result
-    if threads <= _FEW and left.flags.f_contiguous and 4 * columns <= inner < _LONG * columns <= rows:
+    if left.flags.f_contiguous and 4 * columns <= inner < _LONG * columns <= rows:
         result = np.empty((rows, columns), left.dtype)
         _share_out(_multiply_columns, rows, threads, inner * columns, left, np.ascontiguousarray(right.T), result)
         return result
-    if threads <= _FEW and left.flags.f_contiguous and inner >= 4 * min(rows, columns):
+    if left.flags.f_contiguous and inner >= 4 * min(rows, columns):
         first, *others = _share_out(_multiply_range, inner, threads, rows * columns, left, right)
         return np.ascontiguousarray(sum(others, first))
     return left @ right

@@ -39,14 +39,20 @@ def plan(targets: Iterable[Word], known: frozenset[Word], costs: Costs, logarith
         steps.append(Visit(left, right, tuple(products), logarithm))
         have.update(canonical(word)[0] for word in products)
 
+    steps += _signed_parts(targets, have, costs)
+    return steps + _chains(targets, have, costs)
+
+
+def _signed_parts(targets: Sequence[Word], have: set[Word], costs: Costs) -> list[Step]:
+    """Multiply out the matrices whose positive or negative parts occur in the targets, and take the parts."""
     wholes = {
         letter.name: costs.signed_parts[letter.name] for word in targets for letter in word if letter.name in costs.signed_parts
     }
     missing = {name: part for name, part in wholes.items() if Word([Letter(name)]) not in have}
-    steps += _chains([whole for whole, _ in missing.values()], have, costs)
+    steps = _chains([whole for whole, _ in missing.values()], have, costs)
     steps += [SignedPart(Word([Letter(name)]), *part) for name, part in missing.items()]
     have.update(results(steps))
-    return steps + _chains(targets, have, costs)
+    return steps
 
 
 def _chains(targets: Sequence[Word], have: set[Word], costs: Costs) -> list[Step]:

@@ -7,7 +7,6 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from itertools import repeat
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -120,8 +119,6 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
         """Refuse invalid parameters before any work."""
         if not isinstance(self.positive, bool | np.bool_):
             raise IncompatibleError(f"positive must be True or False; got {self.positive!r}.")
-        if not self.positive and self._is_printed:
-            raise IncompatibleError(f"positive=False with rule={self.rule!r}, which keeps w ≥ 0. Use rule='rayleigh'.")
         if not isinstance(self.rule, str) or self.rule not in (*RULES, "oja-total"):
             raise IncompatibleError(f"Unknown rule {self.rule!r}. Known names: 'rayleigh', 'oja', 'oja-total'.")
         check_iterations(self.max_iter, self.tol)
@@ -132,24 +129,28 @@ class Discriminant(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Transformer
             raise IncompatibleError(f"alpha must be a number of at least 0, or 'auto'; got {self.alpha!r}.")
         if not isinstance(self.solver, str) or self.solver not in ("auto", "exact", "multiplicative"):
             raise IncompatibleError(f"Unknown solver {self.solver!r}. Known names: 'auto', 'exact', 'multiplicative'.")
-        if self._is_printed:
-            if self.solver == "exact":
-                raise IncompatibleError("solver='exact' is for Fisher's ratio; rule='oja' is multiplicative. Use rule='rayleigh'.")
-            if is_number(self.alpha) and self.alpha > 0:
-                raise IncompatibleError(
-                    f"alpha={self.alpha!r} is of no use to rule='oja', which inverts nothing. Use alpha='auto'."
-                )
         if isinstance(self.init, str) and self.init != "auto":
             raise IncompatibleError(f"init must be 'auto' or an array; got {self.init!r}.")
         k = self.n_components
-        if not is_auto(k):
-            if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
-                raise ShapeError(f"n_components must be an int of at least 1, or 'auto'; got {k!r}.")
-            if int(k) > 1 and self._is_printed:
-                raise IncompatibleError(
-                    f"n_components={k} with rule='oja': NNP Eq. 21 is for one direction, and the paper has none for several. Use "
-                    "rule='rayleigh', or n_components='auto' for one a class."
-                )
+        if not is_auto(k) and not is_count(k, 1):
+            raise ShapeError(f"n_components must be an int of at least 1, or 'auto'; got {k!r}.")
+        if self._is_printed:
+            self._check_printed_rule()
+
+    def _check_printed_rule(self) -> None:
+        """Refuse parameters that rule='oja' has no use for."""
+        k = self.n_components
+        if not self.positive:
+            raise IncompatibleError(f"positive=False with rule={self.rule!r}, which keeps w ≥ 0. Use rule='rayleigh'.")
+        if self.solver == "exact":
+            raise IncompatibleError("solver='exact' is for Fisher's ratio; rule='oja' is multiplicative. Use rule='rayleigh'.")
+        if is_number(self.alpha) and self.alpha > 0:
+            raise IncompatibleError(f"alpha={self.alpha!r} is of no use to rule='oja', which inverts nothing. Use alpha='auto'.")
+        if is_count(k, 2):
+            raise IncompatibleError(
+                f"n_components={k} with rule='oja': NNP Eq. 21 is for one direction, and the paper has none for several. Use "
+                "rule='rayleigh', or n_components='auto' for one a class."
+            )
 
     def _check_number(self, n_features: int) -> None:
         k = self.n_components
