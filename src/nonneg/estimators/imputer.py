@@ -200,7 +200,8 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEs
             By which the loss of each sample is multiplied. The rank and the penalty are chosen without them.
         """
         values = self._read(X, reset=True)
-        rank, scale = self._read_estimator(values) if self.estimator is not None else self._choose_estimator(values)
+        made = self._read_estimator(values) if self.estimator is not None else self._choose_estimator(values)
+        self.estimator_, rank, scale = made
         self.scale_, self.means_ = scale, _means(values / scale) * scale
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", EmptySamplesWarning)  # they become means
@@ -214,15 +215,14 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEs
             warnings.warn(f"Nothing is known of features {columns}: they are filled with zeros.", stacklevel=2)
         return self
 
-    def _read_estimator(self, values: np.ndarray) -> tuple[None, np.ndarray]:
+    def _read_estimator(self, values: np.ndarray) -> tuple[Any, None, np.ndarray]:
         """Take the estimator that is given; nothing is scaled."""
         if not isinstance(self.estimator, Factorizer):
             raise IncompatibleError(f"estimator must be one of nonneg's factorizations, such as NMF(5); got {self.estimator!r}.")
         self.alpha_ = 0.0
-        self.estimator_ = clone(self.estimator).set_params(missing="ignore")
-        return None, np.ones(values.shape[1], values.dtype)
+        return clone(self.estimator).set_params(missing="ignore"), None, np.ones(values.shape[1], values.dtype)
 
-    def _choose_estimator(self, values: np.ndarray) -> tuple[Any, np.ndarray]:
+    def _choose_estimator(self, values: np.ndarray) -> tuple[Any, Any, np.ndarray]:
         """Choose rank and penalty, unless they are given, and the scale of the features."""
         is_auto = isinstance(self.alpha, str) and self.alpha == "auto"
         if not is_auto and not (is_number(self.alpha) and self.alpha >= 0):
@@ -241,8 +241,7 @@ class NMFImputer(OneToOneFeatureMixin, TransformerMixin, KnownParameters, BaseEs
                 choice = self._chosen(values, scale, ranks, penalties)
         self.alpha_ = choice.penalty
         scale = scale if choice.scaled else np.ones_like(scale)
-        self.estimator_ = self._made(choice.rank or 1, self.alpha_, float(np.nanmean(values / scale)))
-        return choice.rank, scale
+        return self._made(choice.rank or 1, self.alpha_, float(np.nanmean(values / scale))), choice.rank, scale
 
     def _read(self, X: Any, *, reset: bool) -> np.ndarray:
         """X with NaN for missing entries."""
