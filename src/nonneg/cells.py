@@ -316,34 +316,49 @@ def _layers(adata: Any) -> str:
 
 def _matrix(adata: Any, layer: str | None, use_raw: bool, mask_var: Any) -> tuple[Any, list[str], np.ndarray | None]:
     """The matrix to factorize with the names of its genes, and the mask of genes, if there is one."""
+    _check_there(adata, layer, use_raw)
+    of_genes = adata.raw if use_raw else adata
+    chosen = _mask(of_genes, mask_var)
+    names = [str(name) for name in of_genes.var_names]
+    if layer is not None:
+        X = adata.layers[layer]
+    elif use_raw:
+        X = _take_raw(adata, chosen)
+    else:
+        X = _take_X(adata, chosen)
+    if chosen is not None:
+        names = [name for name, is_chosen in zip(names, chosen, strict=True) if is_chosen]
+        if X.shape[1] == len(chosen) > len(names):
+            X = X[:, chosen]
+    return X, names, chosen
+
+
+def _check_there(adata: Any, layer: str | None, use_raw: bool) -> None:
+    """Refuse two matrices, and one that adata has not."""
     if layer is not None and use_raw:
         raise IncompatibleError("layer and use_raw are two different matrices. Give one of them.")
     if layer is not None and layer not in adata.layers:
         raise IncompatibleError(f"adata has no layer {layer!r}; it has {_layers(adata) or 'none'}.")
     if use_raw and adata.raw is None:
         raise IncompatibleError("use_raw=True, and adata.raw is None.")
-    of_genes = adata.raw if use_raw else adata
-    chosen = _mask(of_genes, mask_var)
-    names = [str(name) for name in of_genes.var_names]
-    is_backed = getattr(adata, "isbacked", False)
-    X: Any
-    if use_raw and is_backed and chosen is None:
-        X = open_data(adata.filename, key="raw/X")
-    elif use_raw:
-        X = adata.raw.X if chosen is None else adata.raw[:, chosen].X
-    elif layer is None:
-        X = adata if chosen is None else adata[:, chosen]
-        if not is_backed:
-            X = X.X
-            if X is None:
-                raise IncompatibleError(f"adata has no X. Give one of its layers: {_layers(adata) or 'it has none'}.")
-    else:
-        X = adata.layers[layer]
+
+
+def _take_raw(adata: Any, chosen: np.ndarray | None) -> Any:
+    """The matrix of adata.raw; all of it is left in the file that it is backed by."""
     if chosen is not None:
-        names = [name for name, is_chosen in zip(names, chosen, strict=True) if is_chosen]
-        if X.shape[1] == len(chosen) > len(names):
-            X = X[:, chosen]
-    return X, names, chosen
+        return adata.raw[:, chosen].X
+    return open_data(adata.filename, key="raw/X") if getattr(adata, "isbacked", False) else adata.raw.X
+
+
+def _take_X(adata: Any, chosen: np.ndarray | None) -> Any:
+    """X; or, where it is in a file, the AnnData itself, which is read in blocks."""
+    X = adata if chosen is None else adata[:, chosen]
+    if getattr(adata, "isbacked", False):
+        return X
+    X = X.X
+    if X is None:
+        raise IncompatibleError(f"adata has no X. Give one of its layers: {_layers(adata) or 'it has none'}.")
+    return X
 
 
 def _mask(adata: Any, given: Any) -> np.ndarray | None:

@@ -75,11 +75,7 @@ class VolumeReader:
         if isinstance(mask, maskers.NiftiMasker):
             masker, mask = self._cloned(mask), getattr(mask, "mask_img_", mask.mask_img)
         if mask is not None:
-            label = "the mask"
-            if isinstance(mask, str | os.PathLike):
-                label = label_of(mask, 0)
-                refuse_mask_among([Path(image) for image in images if isinstance(image, str | os.PathLike)], Path(mask))
-            mask = self._checked_mask(mask, label)
+            label, mask = self._read_mask(mask, images)
             if not self._resample and getattr(masker, "target_affine", None) is None:
                 for name, image in headers:
                     check_alike(name, label, image, mask.shape[:3], mask.affine)
@@ -87,11 +83,9 @@ class VolumeReader:
             for name, image in headers[1:]:
                 check_alike(name, first, image, reference.shape[:3], reference.affine)
         if masker is None:
-            settings = dict(self._settings)
-            if mask is None and settings["mask_strategy"] == "nonzero":
+            if mask is None and self._settings["mask_strategy"] == "nonzero":
                 mask = self._nonzero(headers)
-            strategy = "background" if settings["mask_strategy"] == "nonzero" else settings["mask_strategy"]
-            masker = maskers.NiftiMasker(mask_img=mask, standardize=None, **settings | {"mask_strategy": strategy})
+            masker = self._make_masker(mask)
         elif mask is not None:
             masker.mask_img = mask
         self.masker = masker.fit() if mask is not None else masker.fit([image for _, image in headers])
@@ -148,6 +142,20 @@ class VolumeReader:
         clone = needed("sklearn.base", "neuro", "Masking volumes").clone(masker)
         clone.standardize = None
         return clone
+
+    def _make_masker(self, mask: Any) -> Any:
+        """A masker of nilearn, which has no strategy "nonzero": that is ours."""
+        strategy = self._settings["mask_strategy"]
+        settings = self._settings | {"mask_strategy": "background" if strategy == "nonzero" else strategy}
+        return needed("nilearn.maskers", "neuro", "Masking volumes").NiftiMasker(mask_img=mask, standardize=None, **settings)
+
+    def _read_mask(self, mask: Any, images: Sequence[Any]) -> tuple[str, Any]:
+        """What a mask is called in messages, and its image; a path that is also one of the scans is refused."""
+        if not isinstance(mask, str | os.PathLike):
+            return "the mask", self._checked_mask(mask, "the mask")
+        label = label_of(mask, 0)
+        refuse_mask_among([Path(image) for image in images if isinstance(image, str | os.PathLike)], Path(mask))
+        return label, self._checked_mask(mask, label)
 
     def _checked_mask(self, mask: Any, label: str) -> Any:
         """A mask as an image of zeros and ones, of three dimensions."""

@@ -95,7 +95,7 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
     wanted = scanning.ranks_of(ranks)
     session.phase(f"Reading {data[0]}")
     from ...exceptions import FileError
-    from ...io import Table, read_graph, write
+    from ...io import read_graph
     from ..strata import classes_of
 
     cls = MODELS[model]
@@ -122,23 +122,12 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
         session, estimator, X, wanted, criteria=criteria, seed=given["seed"], jobs=given["jobs"], keep=given["keep"], strata=classes
     )
     found = scan.summary()
-    names = ["×".join(map(str, one)) if isinstance(one, list) else str(one) for one in found["columns"]["rank"]]
-    columns = {name: values for name, values in found["columns"].items() if name != "rank"}
     session.result |= {"rank": found["best"], "why": found["why"], "model": cls.__name__}
-    session.say("  ".join([f"{'rank':>6}", *columns]))
-    for number, name in enumerate(names):
-        session.say("  ".join([f"{name:>6}", *(f"{values[number]:>{len(key)}.4g}" for key, values in columns.items())]))
-    best = found["best"]
-    session.say(f"{'rank':<12} {'×'.join(map(str, best)) if isinstance(best, list) else best}. {found['why']}")
+    _say_measures(session, found)
     if "stopped" in session.result:
         session.warn(session.result["stopped"])
     if given["out"]:
-        scanned, is_one = found["columns"]["rank"], not isinstance(best, list)
-        headings = ["rank"] if is_one else ["rank of samples", "rank of features"]
-        rows = [
-            [*([rank] if is_one else rank), *row] for rank, row in zip(scanned, zip(*columns.values(), strict=True), strict=True)
-        ]
-        write(Table(rows, None, [*headings, *columns]), given["out"])
+        _write_measures(found, given["out"])
         session.wrote("table", given["out"])
     if given["plot"]:
         _draw(scan, given["plot"])
@@ -149,6 +138,32 @@ def command(session: Session, /, data: tuple[Path, ...], model: str, ranks: str,
         about = fitting.about_of(session, data, table, given) | {"seed": given["seed"]}
         write_rank_report(estimator, found, given["report"], about=about)
         session.wrote("report", given["report"])
+
+
+def _say_measures(session: Session, found: dict[str, Any]) -> None:
+    """Print the measures of each rank, and the best one with its reason."""
+    columns = {name: values for name, values in found["columns"].items() if name != "rank"}
+    session.say("  ".join([f"{'rank':>6}", *columns]))
+    for number, rank in enumerate(found["columns"]["rank"]):
+        measures = (f"{values[number]:>{len(key)}.4g}" for key, values in columns.items())
+        session.say("  ".join([f"{_spell(rank):>6}", *measures]))
+    session.say(f"{'rank':<12} {_spell(found['best'])}. {found['why']}")
+
+
+def _spell(rank: int | list[int]) -> str:
+    """A rank, or a pair of them, in words: 3×4."""
+    return "×".join(map(str, rank)) if isinstance(rank, list) else str(rank)
+
+
+def _write_measures(found: dict[str, Any], path: Path) -> None:
+    """Write the measures of each rank as a table."""
+    from ...io import Table, write
+
+    scanned, is_one = found["columns"]["rank"], not isinstance(found["best"], list)
+    columns = {name: values for name, values in found["columns"].items() if name != "rank"}
+    headings = ["rank"] if is_one else ["rank of samples", "rank of features"]
+    rows = [[*([rank] if is_one else rank), *row] for rank, row in zip(scanned, zip(*columns.values(), strict=True), strict=True)]
+    write(Table(rows, None, [*headings, *columns]), path)
 
 
 def _draw(scan: Any, path: Path) -> None:

@@ -75,20 +75,12 @@ class BlockModel(Method):
         if S.entries is None or S.weights is None or S.outer is not None:
             raise IncompatibleError("A block model is made of edges: use similarity='regularized' or 'normalized'.")
         A = sparse.csr_array(scaled(S.entries, np.sqrt(S.weights)))
-        is_plain = count > 1 and not A.diagonal().any() and 2 * A.nnz <= S.n**2
-        if self.rates == "auto" and not (is_plain and _has_odd_cycle(A)):
+        if self.rates == "auto" and not _may_have_blocks(A, count):
             return _cut(S, count, generator, effort)
         A = A * (A.sum() / (A.data**2).sum())  # so that weights have the variance of counts
-        found: list[_Blocks] = []
-        if self.rates != "pairs":
-            own = discretised(eigenrows(S, count, generator), count, generator)
-            cut = Mover(S)(own, np.ones((S.n, count), dtype=bool), generator).labels
-            found = [_settled(A, start, count, generator, pairs=False) for start in (own, cut)]
+        found = [] if self.rates == "pairs" else _settle_parts(S, A, count, generator)
         if self.rates == "pairs" or (self.rates == "auto" and not is_interrupted()):
-            bulk = 0.0 if self.rates == "pairs" else _BULK / np.sqrt(A.sum() / S.n)
-            starts = _by_magnitude(S, count, generator, effort, bulk)
-            starts += [_by_degrees(A, count, generator)] if self.rates == "pairs" else []
-            pairs = [_settled(A, start, count, generator, pairs=True) for start in starts]
+            pairs = self._settle_pairs(S, A, count, generator, effort)
             least = max((_PAIRS * blocks.likelihood for blocks in found), default=-np.inf)
             found = [blocks for blocks in pairs if blocks.likelihood > least] or found
         best = max(found, key=lambda blocks: blocks.likelihood)
@@ -96,6 +88,15 @@ class BlockModel(Method):
             return _cut(S, count, generator, effort)
         kind = BlockModel("pairs" if best.pairs else "parts")
         return Partitioned(best.labels, best.probabilities, len(found), best.likelihood, kind)
+
+    def _settle_pairs(
+        self, S: Similarity, A: sparse.csr_array, count: int, generator: np.random.Generator, effort: Effort
+    ) -> list[_Blocks]:
+        """Block models with a rate for each pair of parts; with "auto" none where eigenvalues tell of no edges between parts."""
+        bulk = 0.0 if self.rates == "pairs" else _BULK / np.sqrt(A.sum() / S.n)
+        starts = _by_magnitude(S, count, generator, effort, bulk)
+        starts += [_by_degrees(A, count, generator)] if self.rates == "pairs" else []
+        return [_settled(A, start, count, generator, pairs=True) for start in starts]
 
 
 def _cut(S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Partitioned:
@@ -108,6 +109,13 @@ class _Blocks(NamedTuple):
     probabilities: np.ndarray
     u: np.ndarray
     pairs: bool
+
+
+def _settle_parts(S: Similarity, A: sparse.csr_array, count: int, generator: np.random.Generator) -> list[_Blocks]:
+    """Block models with a rate for each part, from the eigenvectors' partition and from the cut that follows it."""
+    own = discretised(eigenrows(S, count, generator), count, generator)
+    cut = Mover(S)(own, np.ones((S.n, count), dtype=bool), generator).labels
+    return [_settled(A, start, count, generator, pairs=False) for start in (own, cut)]
 
 
 def _settled(A: sparse.csr_array, labels: np.ndarray, count: int, generator: np.random.Generator, *, pairs: bool) -> _Blocks:
@@ -165,6 +173,11 @@ def _by_degrees(A: sparse.csr_array, count: int, generator: np.random.Generator)
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different degrees than parts
         found = KMeans(count, n_init=1, random_state=int(generator.integers(2**31))).fit(np.sqrt(degrees(A))[:, None])
     return np.asarray(found.labels_, dtype=np.int64)
+
+
+def _may_have_blocks(A: sparse.csr_array, count: int) -> bool:
+    """Whether a block model may tell something: a graph without loops, not dense and not bipartite, in several parts."""
+    return count > 1 and not A.diagonal().any() and 2 * A.nnz <= A.shape[0] ** 2 and _has_odd_cycle(A)
 
 
 def _has_odd_cycle(A: sparse.csr_array) -> bool:

@@ -74,52 +74,98 @@ class Refined(Method):
             raise IncompatibleError(f"may_be_empty must be None, True or False; got {self.may_be_empty!r}.")
 
     def partition(self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort) -> Partitioned:
+        search = _Search(S, count, generator, effort, self.may_be_empty)
+        done = search.shake_free()
+        if done is not None:
+            return done
+        search.settle_round()
+        while search.goes_on():
+            search.settle_round()
+        return search.shake_best()
+
+
+class _Search:
+    """Starts of one partition, and the best of what they lead to.
+
+    Attributes
+    ----------
+    most_rounds : int
+        How many rounds of starts there may be; with none, one start is made.
+    rows : array
+        Rows of eigenvectors.
+    mover : Mover or None
+        None for an S without entries, whose vertices are not moved.
+    may_be_empty : bool
+        Whether there may be fewer parts than asked for, as far as that is known by now.
+    found : list
+        Soft parts, and the partition that each leads to.
+    rounds : int
+        Rounds of starts made.
+    """
+
+    def __init__(
+        self, S: Similarity, count: int, generator: np.random.Generator, effort: Effort, may_be_empty: bool | None
+    ) -> None:
+        self.S, self.count, self.generator, self.n_init = S, count, generator, effort.n_init
         cost = 2.0 * _ITERATIONS * count * (stored(S.positive) + (0 if S.negative is None else stored(S.negative)))
-        most_rounds = int(np.clip(_BUDGET / cost / 3, 0, effort.n_init))
-        limited = effort._replace(max_iter=min(effort.max_iter, _ITERATIONS))
+        self.most_rounds = int(np.clip(_BUDGET / cost / 3, 0, effort.n_init))
+        self.limited = effort._replace(max_iter=min(effort.max_iter, _ITERATIONS))
         is_sparse = sparse.issparse(S.entries) and _SPARSE * S.entries.nnz < S.n**2
-        rows = eigenrows(S, count, generator, _DENSE if is_sparse else None)
-        mover = None if S.entries is None else Mover(S)
-        may_be_empty = bool(self.may_be_empty)
-        found: list[tuple[np.ndarray, Moved]] = []
-        own = discretised(rows, count, generator) if mover is not None and most_rounds and mover.free.all() else None
-        if mover is not None and own is not None and self.may_be_empty is None:
+        self.rows = eigenrows(S, count, generator, _DENSE if is_sparse else None)
+        self.mover = None if S.entries is None else Mover(S)
+        self.given, self.may_be_empty = may_be_empty, bool(may_be_empty)
+        self.found: list[tuple[np.ndarray, Moved]] = []
+        self.rounds = 0
+
+    def shake_free(self) -> Partitioned | None:
+        """Where all vertices are free, shake partitions before there is any W; the result, if shakes and W come back to it."""
+        S, mover, count, generator = self.S, self.mover, self.count, self.generator
+        if mover is None or not self.most_rounds or not mover.free.all():
+            return None
+        own = discretised(self.rows, count, generator)
+        if self.given is None:
             starts, allowed = (own, seeds(S.n, count, generator)), np.ones((S.n, count), dtype=bool)
-            may_be_empty = _gain_by_parts(S, [mover(start, allowed, generator).labels for start in starts], count)
-        if mover is not None and own is not None and (may_be_empty or self.may_be_empty is not None):
-            best, tried = _searched(S, mover, own, count, generator, effort.n_init, may_be_empty)
-            W, labels = _soft(S, indicators(best.labels, count, S.weights) + LIFT, limited)
-            again = _settled(S, mover, W, labels, generator, may_be_empty)
-            if is_interrupted() or (best.returns and again.trace <= best.trace + _ROUNDING * abs(best.trace)):
-                return Partitioned(best.labels, _named(W, indicators(best.labels, count, S.weights)), tried)
-            found.append((W, max(best, again, key=lambda moved: moved.trace)))
-        rounds = 0
-        while not rounds or (rounds < most_rounds and not _agree([moved for _, moved in found]) and not is_interrupted()):
-            kinds = _KINDS if most_rounds else _KINDS[:1]
-            guesses = [guess(S, rows, count, generator) for guess in kinds]
-            soft = []
-            for guess in guesses:
-                soft.append(_soft(S, guess, limited))
-                if is_interrupted():
-                    break
-            if not rounds:
-                soft.append((soft[0][0], guesses[0].argmax(axis=1)))  # the eigenvectors' own partition
-                if self.may_be_empty is None:
-                    may_be_empty = may_be_empty or _gain_by_parts(S, [labels for _, labels in soft], count)
-            found += [(W, _settled(S, mover, W, labels, generator, may_be_empty)) for W, labels in soft]
-            rounds += 1
-        tried = len(found) - 1
-        W, best = max(found, key=lambda pair: pair[1].trace)
+            self.may_be_empty = _gain_by_parts(S, [mover(start, allowed, generator).labels for start in starts], count)
+            if not self.may_be_empty:
+                return None
+        best, tried = _searched(S, mover, own, count, generator, self.n_init, self.may_be_empty)
+        W, labels = _soft(S, indicators(best.labels, count, S.weights) + LIFT, self.limited)
+        again = _settled(S, mover, W, labels, generator, self.may_be_empty)
+        if is_interrupted() or (best.returns and again.trace <= best.trace + _ROUNDING * abs(best.trace)):
+            return Partitioned(best.labels, _named(W, indicators(best.labels, count, S.weights)), tried)
+        self.found.append((W, max(best, again, key=lambda moved: moved.trace)))
+        return None
+
+    def goes_on(self) -> bool:
+        """Whether another round of starts may be made, and may find something better."""
+        return self.rounds < self.most_rounds and not _agree([moved for _, moved in self.found]) and not is_interrupted()
+
+    def settle_round(self) -> None:
+        """Make a start of each kind, W from it, and the partition that W leads to; at first the eigenvectors' own, too."""
+        S, count, generator = self.S, self.count, self.generator
+        guesses = [guess(S, self.rows, count, generator) for guess in (_KINDS if self.most_rounds else _KINDS[:1])]
+        soft = _soften(S, guesses, self.limited)
+        if not self.rounds:
+            soft.append((soft[0][0], guesses[0].argmax(axis=1)))
+            if self.given is None:
+                self.may_be_empty = self.may_be_empty or _gain_by_parts(S, [labels for _, labels in soft], count)
+        self.found += [(W, _settled(S, self.mover, W, labels, generator, self.may_be_empty)) for W, labels in soft]
+        self.rounds += 1
+
+    def shake_best(self) -> Partitioned:
+        """Shake the best partition found, and move its vertices; without entries of S, put them to the nearest centroids."""
+        S, mover, count, tried = self.S, self.mover, self.count, len(self.found) - 1
+        W, best = max(self.found, key=lambda pair: pair[1].trace)
         if mover is None:
             return Partitioned(nearest_centroids(S, best.labels, count, 30, _FALL)[0], W, tried)
-        most_shakes = min(_SHAKES * min(rounds, most_rounds), _BUDGET / 4 / (stored(S.entries) + S.n * count))
+        most_shakes = min(_SHAKES * min(self.rounds, self.most_rounds), _BUDGET / 4 / (stored(S.entries) + S.n * count))
         labels = mover(
             best.labels,
             _allowed(W, mover.free),
-            generator,
-            may_be_empty=may_be_empty,
+            self.generator,
+            may_be_empty=self.may_be_empty,
             shakes=int(most_shakes) if mover.free.any() else 0,
-            in_vain=_IN_VAIN + 5 * count if S.n >= _SMALL else _SHAKES * rounds,
+            in_vain=_IN_VAIN + 5 * count if S.n >= _SMALL else _SHAKES * self.rounds,
         ).labels
         return Partitioned(labels, _named(W, indicators(labels, count, S.weights)), tried)
 
@@ -195,6 +241,16 @@ def _named(W: np.ndarray, parts: np.ndarray) -> np.ndarray:
     from scipy.optimize import linear_sum_assignment
 
     return W[:, linear_sum_assignment(parts.T @ W, maximize=True)[1]]
+
+
+def _soften(S: Similarity, guesses: list[np.ndarray], effort: Effort) -> list[tuple[np.ndarray, np.ndarray]]:
+    """W and its partition from each guess; after an interruption from no more of them."""
+    soft = []
+    for guess in guesses:
+        soft.append(_soft(S, guess, effort))
+        if is_interrupted():
+            break
+    return soft
 
 
 def _soft(S: Similarity, start: np.ndarray, effort: Effort) -> tuple[np.ndarray, np.ndarray]:
