@@ -18,6 +18,7 @@ import numpy as np
 from scipy import sparse
 
 import nonneg
+from nonneg.data.base import request
 from nonneg.io.opening import OPENED
 from nonneg.kernels.host import as_dense
 
@@ -123,7 +124,7 @@ def swept(path: Path, block_bytes: int | None = None) -> np.ndarray:
     if data.shape[0] * data.shape[1] > _SMALL:
         return np.empty((0, 0))
     data = nonneg.open_data(path, block_bytes=block_bytes)
-    data.request(signed=True)
+    request(data, (), signed=True)
     found = np.zeros(data.shape)
     for rows, block in data.blocks():
         found[rows] = as_dense(block)
