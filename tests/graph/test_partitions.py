@@ -125,7 +125,7 @@ class State:
         rows = (rest.indptr, rest.indices, rest.data, rest.diagonal())
         parts = (self.towards, self.inside, self.volumes, self.shares, self.sizes)
         given = (self.factor, self.u, self.weights, self.movable, allowed, self.labels)
-        return move_vertices(order, *rows, *given, *parts, self.empty, 1e-12, may_be_empty)
+        return move_vertices.py_func(order, *rows, *given, *parts, self.empty, 1e-12, may_be_empty)
 
     def assert_current(self):
         again = State(self.S, self.labels, self.count)

@@ -78,6 +78,15 @@ def test_kernels_copy_and_add_arrays_in_loops(module):
     assert slices + products == []
 
 
+@pytest.mark.parametrize("module", [blocks, chains, coordinates, everywhere, moves, newton, sampled, sums, swaps])
+def test_pieces_of_kernels_are_inlined(module):
+    """A kernel that another one calls is a weak symbol: its bits would depend on the process's other compilations."""
+    kernels = {node.name: node for node in ast.parse(inspect.getsource(module)).body if isinstance(node, ast.FunctionDef)}
+    separate = {name for name, node in kernels.items() if "compiled" in map(ast.unparse, node.decorator_list)}
+    called = {ast.unparse(node.func) for name in separate for node in ast.walk(kernels[name]) if isinstance(node, ast.Call)}
+    assert separate & called == set()
+
+
 def _pairs(target, value):
     both = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
     return zip(target.elts, value.elts, strict=True) if both else [(target, value)]

@@ -14,7 +14,7 @@ from .test_shell import rows, run
 
 PAGE = (Path(__file__).parents[2] / "docs" / "fields" / "brains.md").read_text(encoding="utf8")
 BLOCKS = [re.sub("^    ", "", block, flags=re.M) for block in re.findall(r"(?:^    .*\n|^\n(?=    ))+", PAGE, re.M)]
-COMMANDS = [line for block in BLOCKS for line in block.splitlines() if line.startswith("nonneg ")]
+COMMANDS = [line for block in BLOCKS for line in re.sub(r"\\\n *", "", block).splitlines() if line.startswith("nonneg ")]
 PYTHON = [block for block in BLOCKS if "import" in block or "model" in block.split("(")[0]]
 
 

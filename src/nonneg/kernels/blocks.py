@@ -58,7 +58,7 @@ def _shift(edges: np.ndarray, sums: np.ndarray, towards: np.ndarray, itself: flo
     sums[b] += u
 
 
-@compiled
+@inlined
 def visit_vertices(
     order: np.ndarray,
     indptr: np.ndarray,
@@ -175,15 +175,16 @@ def settle_blocks(
         value = _likelihood(edges, sums, total, pairs)
         if last:
             gains[:] = 0.0
-            visit_vertices(order, indptr, indices, entries, u, movable, pairs, trial, edges, sums, sizes, 0.0, gains)
-            break
         for _ in range(visits):
-            for i in range(n - 1, 0, -1):
+            for i in range(0 if last else n - 1, 0, -1):
                 j = _drawn(state, i + 1)
                 order[i], order[j] = order[j], order[i]
+            least, differences = (0.0, gains) if last else (1e-10 * total, none)
             moved = visit_vertices(
-                order, indptr, indices, entries, u, movable, pairs, trial, edges, sums, sizes, 1e-10 * total, none
+                order, indptr, indices, entries, u, movable, pairs, trial, edges, sums, sizes, least, differences
             )
+            if last:
+                return most
             before = value
             value = _likelihood(edges, sums, total, pairs)
             if moved == 0 or (shake > 0 and value + 2 * (value - before) < most):

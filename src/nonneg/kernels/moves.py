@@ -11,7 +11,7 @@ import numpy as np
 from .compiler import compiled, inlined
 
 
-@compiled
+@inlined
 def move_vertices(
     order: np.ndarray,
     indptr: np.ndarray,
