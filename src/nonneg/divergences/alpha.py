@@ -54,7 +54,7 @@ class Alpha(Divergence):
     def examples(cls) -> tuple[Alpha, ...]:
         return tuple(map(cls, (0.5, 2, -1, 1.5)))
 
-    def textbook(self, X: Array, approximation: Array, xp: Any = np) -> Array:
+    def textbook(self, X: Array, approximation: Array, xp: Any) -> Array:
         Y, a = approximation, self.a
         return xp.sum(a * X + (1 - a) * Y - X**a * Y ** (1 - a)) / (a * (1 - a))
 

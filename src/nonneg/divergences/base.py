@@ -268,7 +268,7 @@ class Objective(ABC):
         """Members of a family that tests draw; none without a family."""
         return ()
 
-    def textbook(self, X: Array, approximation: Array, xp: Any = np) -> Array:
+    def textbook(self, X: Array, approximation: Array, xp: Any) -> Array:
         """The value as textbooks print it, by the operations of a library of arrays: the reference for `value`."""
         raise IncompatibleError(f"No textbook formula is written here for {self!r}.")
 

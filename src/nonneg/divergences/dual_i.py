@@ -52,7 +52,7 @@ class DualI(Objective):
     def examples(cls) -> tuple[DualI, ...]:
         return (cls(),)
 
-    def textbook(self, X: Array, approximation: Array, xp: Any = np) -> Array:
+    def textbook(self, X: Array, approximation: Array, xp: Any) -> Array:
         return relative_entropy(approximation, X, xp) - xp.sum(approximation) + xp.sum(X)
 
     def textbook_parts(self, X: np.ndarray, approximation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

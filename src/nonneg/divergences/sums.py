@@ -73,7 +73,7 @@ class WeightedSum(Divergence):
             for monomial in divergence.monomials
         )
 
-    def textbook(self, X: Array, approximation: Array, xp: Any = np) -> Array:
+    def textbook(self, X: Array, approximation: Array, xp: Any) -> Array:
         return sum(weight * part.textbook(X, approximation, xp) for weight, part in self.terms)
 
     def textbook_parts(self, X: np.ndarray, approximation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -46,7 +46,7 @@ class Trace(Objective):
     signed: ClassVar[bool] = True
     bounded: ClassVar[bool] = False
 
-    def textbook(self, X: Array, approximation: Array, xp: Any = np) -> Array:
+    def textbook(self, X: Array, approximation: Array, xp: Any) -> Array:
         return xp.linalg.trace(approximation)
 
     def textbook_parts(self, X: np.ndarray, approximation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
