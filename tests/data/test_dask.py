@@ -14,7 +14,7 @@ from nonneg.data.base import apply_both, as_dense
 from nonneg.exceptions import DataError
 
 da = pytest.importorskip("dask.array", reason="collections of Dask need dask")
-pytestmark = [pytest.mark.wide(one_in=2), pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
+pytestmark = [pytest.mark.wide(one_in=3), pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
 
 
 def matrix(shape=(70, 40), rank=3):

@@ -10,7 +10,7 @@ import pytest
 
 from nonneg import Model
 
-pytestmark = pytest.mark.wide(one_in=4)
+pytestmark = pytest.mark.wide(one_in=8)
 
 
 pytest.importorskip("resource", reason="there is no limit on the address space to set here")

@@ -18,7 +18,7 @@ from nonneg.solve.problem import bind
 from nonneg.solve.solvers import Coordinate, Multiplicative, Newton, QuasiNewton, best_solver
 from nonneg.testing import assert_monotone
 
-pytestmark = pytest.mark.wide(one_in=3)
+pytestmark = pytest.mark.wide(one_in=5)
 
 
 @pytest.fixture

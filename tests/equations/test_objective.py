@@ -159,6 +159,7 @@ def robust():
     ), {"W": (9, 3), "H": (3, 12)}
 
 
+@pytest.mark.wide(one_in=2)
 @pytest.mark.parametrize("make", [smoothed_cut, graph_regularised, robust], ids=lambda make: make.__name__)
 def test_three_objectives_free(make):
     objective, shapes = make()

@@ -30,7 +30,7 @@ from nonneg import (
 from nonneg.exceptions import DataError, EmptySamplesWarning, IncompatibleError
 from nonneg.metrics import relative_error
 
-pytestmark = [pytest.mark.wide(one_in=2), pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
+pytestmark = [pytest.mark.wide(one_in=3), pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
 LABELS = np.repeat(np.arange(4), 8)
 
 

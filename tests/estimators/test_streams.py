@@ -11,7 +11,7 @@ from nonneg.exceptions import DataError, ShapeError
 
 from .cases import given_start, half_squares, parts, unconverged
 
-pytestmark = pytest.mark.wide(one_in=2)
+pytestmark = pytest.mark.wide(one_in=3)
 
 
 STREAMS = {"parts": (lambda: parts(300, 24, 4, noise=0.3), 4), "digits": (lambda: load_digits().data[:600], 8)}

@@ -21,7 +21,7 @@ from nonneg.graph.methods import METHODS, NSC, POD, BlockModel, KernelProjection
 from nonneg.graph.methods.blocks import expected_degrees
 from nonneg.metrics import purity
 
-pytestmark = pytest.mark.wide(one_in=2)
+pytestmark = pytest.mark.wide(one_in=3)
 
 
 SIZES = (15, 10, 20)

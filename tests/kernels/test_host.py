@@ -10,7 +10,7 @@ from nonneg.kernels import threads as in_ranges
 from nonneg.kernels.host import blas_threads, by_pieces, cube_root, inner, is_kept_in_double, multiplied, multiplied_in_double
 from nonneg.kernels.threads import limited
 
-pytestmark = pytest.mark.wide(one_in=2)
+pytestmark = pytest.mark.wide(one_in=4)
 
 
 LAYOUTS = {"rows": np.ascontiguousarray, "columns": np.asfortranarray, "strided": lambda array: np.repeat(array, 2, axis=1)[:, ::2]}

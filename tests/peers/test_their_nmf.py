@@ -16,7 +16,7 @@ from nonneg.solve.solving import objective_of, start_factors
 
 from .shim import installed_file, their_tests
 
-pytestmark = pytest.mark.wide(one_in=2)
+pytestmark = pytest.mark.wide(one_in=3)
 
 
 _SOLVERS = {"cd": "coordinate", "mu": "multiplicative"}

@@ -23,7 +23,7 @@ from nonneg.solve.solving import objective_of
 from nonneg.solvers import Multiplicative
 from nonneg.testing import assert_monotone
 
-pytestmark = pytest.mark.wide(one_in=2)
+pytestmark = pytest.mark.wide(one_in=4)
 
 
 BY_SAMPLES = ("W H", "W S H", "X W W.T", "X W H")

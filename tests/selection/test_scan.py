@@ -43,7 +43,7 @@ from nonneg.selection.rules import last_above, smallest_close
 from nonneg.selection.storing import MEASUREMENT, _digest
 from nonneg.selection.subjects import Chain, Subject, subject_of
 
-pytestmark = pytest.mark.wide(one_in=4)
+pytestmark = pytest.mark.wide(one_in=8)
 
 
 def noisy(signal, level, draw):

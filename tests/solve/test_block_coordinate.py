@@ -78,6 +78,7 @@ def test_no_sweep_over_both_factors_raises_the_objective(xp, penalties, rng):
     assert (values < -0.3 * np.sum(X * X)).all()
 
 
+@pytest.mark.wide(one_in=2)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("form", ["W H", "H.T W.T"])
 def test_w_h_on_a_device_comes_as_low_as_on_the_host(form, rng):
@@ -117,6 +118,7 @@ def test_a_projection_is_exact_for_added_factors_and_never_above(of, rng):
         Projection.of_arrays(made.data, of, made.Q[:-1], made.C)
 
 
+@pytest.mark.wide(one_in=3)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
     ("shape", "dtype"),
@@ -134,6 +136,7 @@ def test_fits_on_a_device_come_as_low_as_on_the_host(shape, dtype, rng):
     np.testing.assert_array_equal(to_host(again.components_), to_host(device.components_))
 
 
+@pytest.mark.wide(one_in=2)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("init", "shape"), [("random", (90, 30)), ("auto", (40, 1700))], ids=["formed", "sketch"])
 def test_restarts_are_one_batch(init, shape, rng, monkeypatch):
@@ -164,6 +167,7 @@ def test_the_search_finds_planted_parts(rng):
     assert (components @ parts.T / lengths).max(axis=0).min() > 0.95
 
 
+@pytest.mark.wide
 def test_swaps_go_on_without_starts_that_are_over(rng, monkeypatch):
     X, sizes, swapped = on_device(rng.random((30, 60))), [], batch._swapped
     monkeypatch.setattr(batch, "_swapped", lambda part, F, *others: sizes.append(F.shape[0]) or swapped(part, F, *others))

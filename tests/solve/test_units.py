@@ -8,7 +8,7 @@ from nonneg.divergences import Alpha, Beta
 from nonneg.exceptions import DataError
 from nonneg.solve.problem import Units, choose_units
 
-pytestmark = pytest.mark.wide(one_in=2)
+pytestmark = pytest.mark.wide(one_in=4)
 
 
 @pytest.mark.parametrize("scale", [1e-20, 1, 1e20])
